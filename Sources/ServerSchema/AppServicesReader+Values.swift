@@ -71,8 +71,8 @@ extension AppServicesReader {
         return flag
     }
 
-    /// Throws an error at the first member whose name an earlier member has; with `notesErrors`, notes each such member
-    /// instead.
+    /// Throws an error for the first name that occurs twice. If `notesErrors` is `true`, adds a note for each repeated
+    /// name instead.
     mutating func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
         var seen: [String: SourceLocation] = [:]
         for member in members {
@@ -97,7 +97,7 @@ extension AppServicesReader {
 }
 
 extension SchemaError {
-    /// Returns the error with the given remedy in place of its own.
+    /// Returns a copy of the error with `remedy` in place of the error's own remedy.
     func advising(_ remedy: String) -> SchemaError { SchemaError(code, at: location, message, remedy: remedy) }
 }
 
@@ -106,7 +106,7 @@ extension SchemaError {
 /// The JSON may be plain or extended. A plain number takes the declared type if that is the single type `long`,
 /// `double` or `decimal`, because plain JSON has only one numeric type.
 struct DefaultValue {
-    /// The types that the schema states for the property with the default.
+    /// The types that the schema allows for the property to which the default belongs.
     let types: [SchemaType]
 
     /// Returns the BSON value, including nested values.

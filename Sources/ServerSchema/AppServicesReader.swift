@@ -82,7 +82,7 @@ struct AppServicesReader {
         case .additionalProperties:
             node.hasAdditionalProperties = true
             node.additionalProperties = try additionalProperties(value, of: keyword)
-        case .default: break  // needs the type, which may follow
+        case .default: break  // The default is read last, because its value depends on the type.
         default:
             if try !readConstraint(keyword, member, into: &node) { noteUnevaluated(keyword, member, in: &node) }
         }

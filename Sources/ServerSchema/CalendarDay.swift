@@ -1,7 +1,8 @@
-/// Days as files and flags write them, such as `2027-01-31`; of two such texts, the one that sorts first is the earlier
-/// day.
+/// Checks dates in the notation of files and flags, such as `2027-01-31`.
+///
+/// If such dates are sorted as text, earlier days come first.
 package enum CalendarDay {
-    /// Whether a text is a day of the calendar.
+    /// Whether a text is a date that exists, in the notation `YYYY-MM-DD`.
     package static func isDay(_ text: some StringProtocol) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy(isDigit) }),

@@ -1,6 +1,8 @@
 public import BSON
 
-/// The rules of a schema for a value, apart from those that are properties of ``SchemaNode``, such as the type.
+/// A schema's restrictions on a value, such as `minimum`.
+///
+/// The type and a few other restrictions are not here, because they are properties of ``SchemaNode``.
 ///
 /// A keyword for one kind of value restricts only values of that kind: `minimum` restricts numbers, `pattern` restricts
 /// strings.
@@ -19,7 +21,7 @@ public struct Constraints: Sendable {
     public var allowedValues: [BSONValue]?
     /// The allowed numbers of elements in an array.
     public var itemCount = CountRange()
-    /// The rule for the elements of an array after those that `items` describes by position.
+    /// The rule for array elements beyond the positions that `items` lists.
     ///
     /// `nil` if these elements may have any value.
     public var additionalItems: SchemaNode.AdditionalProperties?
@@ -67,10 +69,10 @@ public struct Constraints: Sendable {
     public struct Dependency: Sendable {
         /// The field whose presence makes the condition apply.
         public var field: String
-        /// The condition on an object that has the field.
+        /// The condition that an object with this field must meet.
         public var demand: Demand
 
-        /// A condition on the object that has the field.
+        /// A condition that an object must meet if it has the field of a dependency.
         public enum Demand: Sendable {
             /// The object must have all of these fields.
             case fields([String])

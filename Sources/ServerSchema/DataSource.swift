@@ -4,7 +4,8 @@
 public struct DataSource: Hashable, Sendable {
     /// The name of the folder with the data source's collections, in the export of the app.
     public var folder: String
-    /// The name that links and the sync configuration use; the folder's name if `config.json` states none.
+    /// The name by which links and the sync configuration refer to the data source; the folder's name if `config.json`
+    /// states none.
     public var name: String
     /// The kind of data source, such as `mongodb-atlas` or `datalake`; `nil` if the export does not state it.
     public var type: String?

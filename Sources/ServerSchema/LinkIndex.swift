@@ -10,8 +10,8 @@ final class LinkIndex: Sendable {
 
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
-        // The paths of jobs are looked up here, and such a path ends at the field that holds an array or a dictionary.
-        // The path of a link is therefore cut off at that field.
+        // The paths to look up are those of jobs, which end at the first field with an array or a dictionary. The path
+        // of each link is therefore cut off at its first array or dictionary.
         fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }
@@ -26,7 +26,7 @@ extension CollectionSchema {
 
 /// A set of field paths that finds related paths.
 ///
-/// Two paths are related if they are equal, or if one leads to a field inside the other's field.
+/// Two paths are related if they are equal, or if one is a prefix of the other.
 package struct RelatedPaths: Sendable {
     private let ends: Set<[String]>
     private let above: Set<[String]>
@@ -37,7 +37,7 @@ package struct RelatedPaths: Sendable {
         above = Set(paths.flatMap { path in path.indices.map { Array(path.prefix($0)) } })
     }
 
-    /// Whether the set has a path that equals `path`, contains it, or is inside it.
+    /// Whether the set has a path that equals `path`, is a prefix of `path`, or begins with `path`.
     package func contain(_ path: [String]) -> Bool {
         above.contains(path) || (0...path.count).contains { ends.contains(Array(path.prefix($0))) }
     }

@@ -29,18 +29,18 @@ extension LocatedJSON {
     }
 }
 
-/// The values of keys that may be missing or null in configuration files.
+/// Reads the values of keys that may be missing or null in configuration files.
 extension LocatedJSON {
     /// Whether the value is null.
     var isNull: Bool { if case .scalar(.null) = value { true } else { false } }
 
-    /// Returns the value of a key; `nil` when it is absent or null.
+    /// Returns the value of a key; `nil` if the key is absent or its value is null.
     func present(_ key: String) -> LocatedJSON? {
         guard let json = self[key], !json.isNull else { return nil }
         return json
     }
 
-    /// Returns the text of a key; `nil` when it is absent, null or empty.
+    /// Returns the string value of a key; `nil` if the key is absent, or if its value is null or empty.
     /// - Throws: ``SchemaError`` when the value is not a string.
     func string(_ key: String) throws(SchemaError) -> String? {
         guard let json = present(key) else { return nil }
@@ -50,7 +50,7 @@ extension LocatedJSON {
         return text.isEmpty ? nil : text
     }
 
-    /// Returns the Boolean of a key; `false` when it is absent or null.
+    /// Returns the Boolean value of a key; `false` if the key is absent or its value is null.
     /// - Throws: ``SchemaError`` when the value is not a Boolean.
     func flag(_ key: String) throws(SchemaError) -> Bool {
         guard let json = present(key) else { return false }

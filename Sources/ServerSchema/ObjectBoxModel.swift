@@ -18,7 +18,8 @@ public struct ObjectBoxModel: Hashable, Sendable {
         public var fieldName: String
         /// ObjectBox's number for the property's type; 0 for a relation to many objects.
         public var type: Int
-        /// ObjectBox's number for the type of the stored value; `nil` for the default that belongs to ``type``.
+        /// ObjectBox's number for the type of the stored value; `nil` if the model states none, so that the default for
+        /// ``type`` applies.
         public var externalType: Int?
         /// Whether the property is a relation to many objects, which a document stores as an array of keys.
         public var isToMany = false
@@ -32,7 +33,7 @@ public struct ObjectBoxModel: Hashable, Sendable {
     /// Returns the entity to which a collection maps; `nil` if there is none.
     public subscript(collection: String) -> Entity? { entities.first { $0.collection == collection } }
 
-    /// The entities that sync; all entities if the model marks none.
+    /// The entities that sync; all entities if the model marks none of them as synced.
     public var synced: [Entity] {
         let marked = entities.filter(\.isSynced)
         return marked.isEmpty ? entities : marked
@@ -40,7 +41,8 @@ public struct ObjectBoxModel: Hashable, Sendable {
 }
 
 extension ObjectBoxModel {
-    /// The bit in the `flags` of an entity that syncs, and the bit in the `flags` of the property with the object's ID.
+    /// The bits of the number `flags`: one marks an entity that syncs, the other marks the property with the object's
+    /// ID.
     private static let (syncs, isID) = (2, 1)
 
     /// Reads a model file.
@@ -63,7 +65,7 @@ extension ObjectBoxModel {
         return ObjectBoxModel(entities: read, source: SchemaSource(path: path, text: text))
     }
 
-    /// Whether a file is a model of ObjectBox, and not another schema; false if it cannot be read.
+    /// Whether a file is a model of ObjectBox, and not another schema; `false` if the file cannot be read.
     package static func isModel(at path: String) -> Bool {
         guard let text = try? SourceFile.text(of: path),
             let json = try? JSONParser.parse(Array(text.utf8), file: path)

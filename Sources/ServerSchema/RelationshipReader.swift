@@ -10,7 +10,7 @@ public struct Relationship: Hashable, Sendable {
     public var service: String?
     /// The collection of the linked documents.
     public var target: Namespace
-    /// The field of the linked documents with which the key is compared; under Sync, it must be `_id`.
+    /// The field of the linked documents that contains the key; Sync requires `_id`.
     public var foreignKey: String
     /// Whether the link's field holds many keys of linked documents instead of one.
     public var isList: Bool
@@ -36,7 +36,7 @@ public struct Relationship: Hashable, Sendable {
 /// App Services accepts a link that is incomplete, or whose field is not in the schema. The reader leaves such a link
 /// out, and adds a note if the link is not empty. Source: `semantics.md` section 2.2 of the project's reference.
 struct RelationshipReader {
-    /// The schema that the links start from.
+    /// The root schema of the collection from which the links start.
     let root: SchemaNode
     /// The notes that the reader has made so far.
     private(set) var notes: [SchemaNote] = []

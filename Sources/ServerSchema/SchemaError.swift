@@ -15,7 +15,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let tooLarge = Self(rawValue: "too-large")
         /// The bytes of a file are not UTF-8.
         public static let notUTF8 = Self(rawValue: "not-utf8")
-        /// The text of a file has an error in its syntax, such as that of JSON.
+        /// The text of a file has a syntax error, for example in its JSON.
         public static let syntax = Self(rawValue: "json-syntax")
         /// Values or schemas are nested more deeply than is allowed.
         public static let tooDeep = Self(rawValue: "too-deep")
@@ -29,7 +29,7 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let unknownKeyword = Self(rawValue: "unknown-keyword")
         /// A regular expression does not compile.
         public static let invalidPattern = Self(rawValue: "invalid-pattern")
-        /// A part of a schema does not fit another part, or another schema.
+        /// A part of a schema contradicts another part, or another schema.
         public static let conflict = Self(rawValue: "keyword-conflict")
         /// The root of a schema does not describe a document.
         public static let rootNotObject = Self(rawValue: "root-not-object")

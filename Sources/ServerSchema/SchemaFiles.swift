@@ -45,8 +45,8 @@ struct SchemaFiles {
 
     func isFolder(_ relative: String) -> Bool { (try? FilePath(path(relative)).stat().type) == .directory }
 
-    /// Whether the path is a folder itself; `false` for a symbolic link to a folder, because such links might lead in a
-    /// circle.
+    /// Whether the path is a folder; `false` for a symbolic link to a folder, because following such links might never
+    /// end.
     func isOwnFolder(_ relative: String) -> Bool {
         (try? FilePath(path(relative)).stat(followTargetSymlink: false).type) == .directory
     }

@@ -13,19 +13,19 @@ struct SchemaReading {
     ///
     /// Lint also needs the access rules, and all collections to which links may lead.
     let isForLint: Bool
-    /// Whether ``SchemaSearch`` reads the folder.
+    /// Whether ``SchemaSearch`` reads this folder to find out whether it holds schemas.
     ///
-    /// An error that no schema was found suggests folders that hold schemas, and a search finds these folders. If this
-    /// reading is part of such a search, an error starts no further search.
+    /// If a folder of the user holds no schema, the error suggests other folders, which ``SchemaSearch`` finds. A
+    /// reading by ``SchemaSearch`` itself makes no such suggestion, so it starts no further search.
     var isSuggested = false
 
     var reader = AppServicesReader()
     var schema = ServerSchema(dialect: .appServices, collections: [])
     var seen: [Namespace: SourceLocation] = [:]
     private var services: [Namespace: String] = [:]
-    /// The errors of schemas of which a reading for lint could read no part.
+    /// The collections whose schemas could not be read at all during a reading for lint, each with the error.
     ///
-    /// The result has an empty schema in place of each of these schemas.
+    /// The result has an empty schema for each of these collections.
     private var unread: [(namespace: Namespace, error: SchemaError)] = []
 
     init(files: SchemaFiles, wanted: Namespace?, isForLint: Bool = false) {
@@ -160,9 +160,9 @@ struct SchemaReading {
         }
     }
 
-    /// Throws an error for a name that no server accepts, and for a database's name with a control character.
+    /// Throws an error if no server accepts the namespace, or if the database's name has a control character.
     ///
-    /// Such a name must not get into jobs, commands and reports.
+    /// A wrong name would otherwise get into jobs, commands and reports.
     ///
     /// A name with a space causes no error here; `lint` reports it.
     private func checkName(_ namespace: Namespace, at location: SourceLocation) throws(SchemaError) {
@@ -181,8 +181,8 @@ struct SchemaReading {
     }
 
     /// Records that a file contains the schema of a collection.
-    /// - Returns: `false` if the schema is not needed, because another data source has a schema of the collection, or
-    ///   the caller wants another collection.
+    /// - Returns: whether the schema is needed. It is not needed if the schema of another data source is used for the
+    ///   collection, or if the caller asked for another collection.
     /// - Throws: ``SchemaError`` if the collection has two schemas, or a name that no server accepts.
     mutating func claim(_ namespace: Namespace, for file: String, service: String?) throws(SchemaError) -> Bool {
         let location = files.location(file)
@@ -275,7 +275,7 @@ extension SchemaReading {
                 + "with --collection")
     }
 
-    /// Returns the names of the folder's files that hold a schema and lack the database's name.
+    /// Returns the files in the folder that hold a schema, but whose names are not `DATABASE.COLLECTION.json`.
     private func unnamedSchemas() -> [String] {
         ((try? files.entries()) ?? []).filter { name in
             guard name.hasSuffix(".json"), Namespace(String(name.dropLast(".json".count))) == nil,

@@ -49,8 +49,8 @@ package enum SchemaSearch {
             // program. Only a schema that has properties counts.
             return try reading.run().collections.contains { !$0.root.properties.isEmpty }
         } catch {
-            // The names of schema files may not show which collections the schemas cover. Such a folder is suggested,
-            // too. If the user names the folder, the error says how to name the files.
+            // A folder is also suggested if the names of its schema files do not say which collections they cover. If
+            // the user then names this folder, another error says how to rename the files.
             return error.code == .namespaceUnknown
         }
     }

@@ -1,6 +1,6 @@
 public import BSON
 
-/// A dialect of schemas: the rules by which a schema is read, and by which documents are judged.
+/// A dialect of schemas, which decides how a schema is read and which documents are valid.
 public enum Dialect: String, Hashable, Sendable {
     /// The dialect of Atlas App Services and Device Sync.
     case appServices = "appservices"
@@ -11,7 +11,7 @@ public enum Dialect: String, Hashable, Sendable {
 }
 
 extension Dialect {
-    /// Whether the dialect is that of Device Sync, which keeps a ledger of unsynced documents and has a limit on their
+    /// Whether the dialect belongs to Device Sync, which records unsynced documents in a ledger and limits their
     /// number.
     public var isOfSync: Bool { self == .appServices }
 }
@@ -74,9 +74,9 @@ public struct ServerSchema: Sendable {
     ///
     /// Links of the collections in ``collections`` may lead to these collections.
     public var neighbours: [CollectionSchema] = []
-    /// Whether `collections` and `neighbours` are all collections of the app.
+    /// Whether ``collections`` and ``neighbours`` together contain all collections of the app.
     ///
-    /// If `true`, a DBRef to any other collection has no synced target.
+    /// If `true`, a DBRef to a collection in neither list leads to a document that does not sync.
     public var isWhole = false
     /// The reader's notes, for example on unknown keywords, keywords that no rule evaluates, and skipped files.
     public var notes: [SchemaNote] = []
@@ -111,7 +111,8 @@ public struct SchemaSource: Hashable, Sendable {
 }
 
 extension ServerSchema {
-    /// Returns a copy in which the collections of the database `own`, and the links to them, are moved to `database`.
+    /// Returns a copy for another database: the collections of the database `own`, and the links to them, are moved to
+    /// `database`.
     ///
     /// All other collections and links stay as they are.
     package func moved(from own: String, to database: String) -> ServerSchema {

@@ -4,7 +4,7 @@ internal import SystemPackage
 ///
 /// A file with more bytes than a limit is refused.
 package enum SourceFile {
-    /// The limit on the bytes of a file, unless the caller states another one: 16 MiB.
+    /// The maximum size of a file in bytes, 16 MiB, for callers that give no other limit.
     package static let largestSize = 16 << 20
 
     /// Returns the file's text.

@@ -1,6 +1,6 @@
 /// Finds the known word that a misspelt word probably means.
 package enum Spelling {
-    /// Returns the candidate that is most similar to `word`; `nil` if none is similar enough to be meant.
+    /// Returns the candidate that is most similar to `word`; `nil` if none is similar enough for a typing error.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates, most: 1).first
     }
@@ -39,15 +39,15 @@ package enum Spelling {
         return last[right.count]
     }
 
-    /// Returns `did you mean "…"?` with the most similar candidate; `nil` if none is similar enough to be meant.
+    /// Returns `did you mean "…"?` with the most similar candidate; `nil` if none is similar enough for a typing error.
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }
 
-    /// Returns the hint for a path; `nil` if no candidate is similar enough to be meant.
+    /// Returns `did you mean "…"?` with the path that is probably meant; `nil` if no candidate is similar enough.
     ///
     /// In a path, `[]` means the elements of a list, and `{}` the values of a dictionary. A candidate that differs only
-    /// in these marks is preferred to the nearest one.
+    /// in these marks takes precedence over all others.
     package static func hint(forPath path: String, among candidates: some Sequence<String>) -> String? {
         func names(_ path: String) -> String { path.replacing("[]", with: "").replacing("{}", with: "") }
         let wanted = names(path).split(separator: ".")

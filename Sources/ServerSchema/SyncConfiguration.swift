@@ -72,7 +72,7 @@ public struct SyncConfiguration: Sendable {
     public var location: SourceLocation
     /// The positions of the configuration's keys in the file, by key.
     ///
-    /// An entry of a list has the key `key.entry`.
+    /// An entry `ENTRY` in the list of the key `KEY` is recorded as `KEY.ENTRY`.
     package var places: [String: SourceLocation] = [:]
 
     /// Creates a configuration without optional settings.
@@ -89,8 +89,8 @@ public struct SyncConfiguration: Sendable {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }
 
-    /// Whether the collection is in the data source that syncs; `true` if the collection's data source or the one that
-    /// syncs is not known.
+    /// Whether the collection is in the data source that syncs; also `true` if one of the two data sources is not
+    /// known.
     public func covers(_ collection: CollectionSchema) -> Bool {
         guard let service, let own = collection.service else { return true }
         return service == own

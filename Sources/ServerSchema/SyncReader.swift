@@ -77,8 +77,8 @@ struct SyncReader {
 
     /// Reads the state of sync; `nil` if the file does not state it.
     ///
-    /// The documentation of legacy exports shows a Boolean, but real exports have a word: `enabled`, an empty word if
-    /// sync was terminated, or any other word if sync is paused.
+    /// The documentation of legacy exports shows a Boolean, but real exports have a string: `enabled`, an empty string
+    /// if sync was terminated, or any other string if sync is paused.
     private func state() throws(SchemaError) -> SyncConfiguration.State? {
         guard let state = json.present("state") else { return nil }
         if case .scalar(.bool(let isOn)) = state.value { return isOn ? .enabled : .paused }

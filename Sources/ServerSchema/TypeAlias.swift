@@ -37,7 +37,7 @@ struct TypeAlias {
         }
     }
 
-    /// Reads a value of `type`, the name of a JSON type; `nil` if it is not the name of such a type.
+    /// Reads a value of `type`; `nil` if it is not the name of a JSON type.
     init?(jsonType text: String) {
         switch text {
         case "object": self.init(type: .object)

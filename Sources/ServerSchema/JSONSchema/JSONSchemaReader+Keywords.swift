@@ -9,8 +9,7 @@ extension JSONSchemaReader {
             guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
             node.hasProperties = true
             for member in members {
-                // mongod takes a property with an empty name as the object itself, so the schema of the property judges
-                // the object.
+                // mongod applies the schema of a property named "" to the object itself, and not to a field.
                 var schema = SchemaNode(location: member.value.location)
                 try attempt { () throws(SchemaError) in
                     schema = try subschema(

@@ -2,10 +2,10 @@ internal import BSON
 
 /// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses the schemas that mongod refuses.
 ///
-/// The reader checks every subschema, even one that no document can reach. Some schemas judge an object as a whole: the
-/// root, the schemas that `allOf` and similar keywords combine at the root, and the schema of a property named "". In
-/// such a schema, mongod ignores the keywords of scalars and arrays, and does not even compile the patterns. Source:
-/// answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
+/// The reader checks every subschema, even one to which no document has a value. Three kinds of schema describe an
+/// object as a whole: the root, the schemas that keywords such as `allOf` combine at the root, and the schema of a
+/// property named "". In these schemas, mongod ignores the keywords for scalars and arrays, and does not even compile
+/// the patterns. Source: answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
 struct JSONSchemaReader {
     /// The collector of errors; `nil` to throw the first error.
     ///
@@ -22,7 +22,7 @@ struct JSONSchemaReader {
     }
 
     /// Reads one schema and all schemas inside it.
-    /// - Parameter isWhole: whether the schema judges an object as a whole, as the root does.
+    /// - Parameter isWhole: whether the schema describes an object as a whole, as the root schema does.
     func node(_ value: LocatedBSON, isWhole: Bool) throws(SchemaError) -> SchemaNode {
         let keywords = try KeywordTable(value, failures)
         var node = SchemaNode(location: value.location)
@@ -51,7 +51,8 @@ struct JSONSchemaReader {
         }
     }
 
-    /// Reads the schema that is the value of a keyword, or of an entry below the keyword.
+    /// Reads a schema that is the value of a keyword such as `not`, or of an entry in a keyword such as
+    /// `patternProperties`.
     /// - Throws: ``SchemaError`` if the value is not an object; also if mongod would refuse the schema, unless
     ///   ``failures`` collects the error.
     func subschema(_ value: LocatedBSON, of what: String, isWhole: Bool) throws(SchemaError) -> SchemaNode {

@@ -32,7 +32,7 @@ extension Keyword {
 }
 
 extension Constraints {
-    /// The names of the keywords that state the constraints.
+    /// The keywords by which a schema states these constraints.
     package var keywords: [String] {
         let single: [(String, Bool)] = [
             ("minimum", minimum.number != nil), ("maximum", maximum.number != nil), ("multipleOf", multipleOf != nil),

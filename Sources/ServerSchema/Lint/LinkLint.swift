@@ -22,7 +22,7 @@ struct LinkLint {
                     remedy: "write foreign_key \"_id\""))
         }
         guard let target = context.schema[link.target] else {
-            // If a schema file was read alone, an unresolved link is not reported, because the other collections are
+            // If a single schema file was read, an unresolved link is not reported, because the other collections are
             // not known.
             return findings + (context.schema.isOneFile ? [] : [unresolved])
         }
@@ -88,7 +88,7 @@ struct LinkLint {
         }
         let key = isCollection ? Self.held(by: node) : node
         guard let foreign = target.root.property(link.foreignKey) else {
-            // A target that does not define its primary key is not reported here, because another rule reports it.
+            // If the target does not define its primary key, the rule `id-missing` reports it, so this rule does not.
             guard link.foreignKey != "_id" else { return [] }
             return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
         }

@@ -5,13 +5,13 @@ extension LintFinding.Code {
     public static let queryableUnknown: Self = "queryable-unknown"
     /// A queryable field has a type that cannot be queried.
     public static let queryableType: Self = "queryable-type"
-    /// Clients can query an object type only by `_id`.
+    /// An object type has no queryable field, so clients can query it only by `_id`.
     public static let queryableNone: Self = "queryable-none"
     /// An indexed queryable field breaks a rule, for example because its type differs between collections.
     public static let indexedQueryable: Self = "indexed-queryable"
     /// A collection's `properties` does not name the partition key.
     public static let partitionKeyUndefined: Self = "partition-key-undefined"
-    /// The partition key has another type than the sync configuration says, or a type that no key can have.
+    /// The partition key has another type than the sync configuration says, or a type that no partition key can have.
     public static let partitionKeyType: Self = "partition-key-type"
     /// The data source or the deployment is of a kind that cannot sync.
     public static let datasourceType: Self = "datasource-type"
@@ -23,7 +23,8 @@ extension LintFinding.Code {
     public static let timeSeries: Self = "time-series"
     /// MongoDB's own validator interferes with sync.
     public static let nativeValidator: Self = "native-validator"
-    /// A collection has a unique index: if two clients write the same value, the server erases the later write.
+    /// A collection has a unique index besides the one on `_id`. If two clients write the same value, the sync server
+    /// erases the later write.
     ///
     /// Source: `semantics.md` section 5.1 of the project's reference.
     public static let uniqueConflict: Self = "unique-conflict"
@@ -71,10 +72,10 @@ extension LintFinding.Code {
     public static let idUnmapped: Self = "id-unmapped"
     /// A field has the default `auto()`, but is not an `ObjectId` or not the `@id`.
     public static let autoDefault: Self = "auto-default"
-    /// A native type does not belong to the scalar type of its field.
+    /// A field has a native type (`@db.…`) that Prisma does not allow for its scalar type.
     public static let nativeType: Self = "native-type"
-    /// A native type has values that the scalar type of its field cannot hold exactly.
+    /// A field has a native type with values that the client cannot hold exactly, such as `@db.Long` on an `Int`.
     public static let nativeTypeLossy: Self = "native-type-lossy"
-    /// The key of a relation has another type than the field with which it is compared.
+    /// A field of a relation has another type, or another native type, than the field that it references.
     public static let relationType: Self = "relation-type"
 }

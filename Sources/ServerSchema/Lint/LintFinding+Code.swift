@@ -34,17 +34,18 @@ extension LintFinding.Code {
     public static let titleConflictEmbedded: Self = "title-conflict-embedded"
     /// An embedded object has no title.
     public static let embeddedTitleMissing: Self = "embedded-title-missing"
-    /// A title has more than 57 characters (an error), or only more than 57 bytes (a warning).
+    /// A title has more than 57 characters (an error), or at most 57 characters but more than 57 bytes (a warning).
     public static let titleTooLong: Self = "title-too-long"
     /// A title cannot be the name of a client's class, because it is not an identifier.
     public static let titleCharset: Self = "title-charset"
     /// A collection's `properties` does not name `_id`, the primary key.
     public static let idMissing: Self = "id-missing"
-    /// The primary key has a type that is not allowed for keys of clients.
+    /// The primary key has a type that clients do not support for primary keys.
     public static let idType: Self = "id-type"
     /// A collection's `required` does not name `_id`, the primary key.
     public static let idNotRequired: Self = "id-not-required"
-    /// A property's name has more than 63 characters (an error), or only more than 63 bytes (a warning).
+    /// A property's name has more than 63 characters (an error), or at most 63 characters but more than 63 bytes (a
+    /// warning).
     public static let propertyNameTooLong: Self = "property-name-too-long"
     /// A property's name begins with `$`.
     public static let propertyNameDollar: Self = "property-name-dollar"
@@ -102,7 +103,7 @@ extension LintFinding.Code {
     public static let linkSourceID: Self = "link-source-id"
     /// A link leads to a field other than `_id`.
     public static let linkForeignKey: Self = "link-foreign-key"
-    /// A link's entry is malformed, the schemas lack the field or the collection that the entry names, or the link
+    /// A link cannot be resolved: its entry is malformed, it names a field or a collection that has no schema, or it
     /// leads to another data source.
     public static let linkRefUnresolved: Self = "link-ref-unresolved"
     /// A link's field and the field that the link leads to have different types, or `is_list` does not fit the link's

@@ -79,7 +79,7 @@ struct PrismaLint {
 }
 
 extension PrismaSchema.NativeType {
-    /// The scalar types of fields that can have the native type.
+    /// The scalar types that Prisma allows for a field with this native type (`@db.…`).
     fileprivate var scalars: [PrismaScalar] {
         switch self {
         case .objectId: [.string, .bytes]

@@ -28,8 +28,9 @@ struct QueryableLint {
             ? [] : check(field, in: collections, at: "collection_queryable_fields_names.\(name).\(field)")
     }
 
-    /// Checks one queryable field in the collections that clients may query by this field.
-    /// - Parameter key: the key of the sync configuration that names the field.
+    /// Checks one queryable field against the schemas of the collections that clients may query by it.
+    /// - Parameter key: the key of the field's entry in the sync configuration, which gives the findings their
+    ///   position.
     private func check(_ field: String, in collections: [CollectionSchema], at key: String) -> [LintFinding] {
         var findings = reserved(field, at: key)
         let holders = collections.filter { $0.root.property(field) != nil }

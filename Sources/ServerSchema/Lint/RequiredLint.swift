@@ -1,7 +1,7 @@
 /// The lint rule for names in `required`: `required-undefined`.
 enum RequiredLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
-        // A primary key that `properties` does not name is not reported here, because another rule reports it.
+        // If `properties` does not name the primary key, the rule `id-missing` reports it, so this rule does not.
         place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }.map { name in
             place.finding(
                 .requiredUndefined, .error,

@@ -5,7 +5,7 @@ internal import BSON
 /// Source: App Services documentation, "Device Sync-Compatible Permissions".
 struct RoleLint {
     private let rules: AccessRules
-    /// The queryable fields, which are the only fields that filters may name.
+    /// The queryable fields; the filters of a role must not name other fields.
     private let queryable: Set<String>
     private var findings: [LintFinding] = []
     private var role = ""

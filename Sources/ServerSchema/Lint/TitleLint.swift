@@ -43,7 +43,8 @@ enum TitleLint {
     /// Returns the title of a schema; `nil` if it has no title, or an empty one.
     private static func typeName(of node: SchemaNode) -> String? { node.title.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns a text that is equal for two schemas if they describe the same type for clients.
+    /// Returns a text that describes the object type of a schema; two schemas with equal texts are the same type for
+    /// clients.
     private static func shape(of node: SchemaNode) -> String {
         var text = node.types.map(\.rawValue).sorted().joined(separator: "|") + (node.uniqueItems ? "!" : "")
         let fields = node.properties.sorted { $0.name < $1.name }
@@ -87,7 +88,7 @@ enum TitleLint {
             uniquingKeysWith: { first, _ in first })
         var shapes: [String: (shape: String, first: LintPlace)] = [:]
         return context.places.compactMap { place in
-            // An embedded type that contains itself is not reported here, because another rule reports it.
+            // If an embedded type contains itself, the rule `embedded-cycle` reports it, so this rule does not.
             guard place.isEmbedded, let title = typeName(of: place.node), !place.titlesAround.contains(title) else {
                 return nil
             }

@@ -16,8 +16,8 @@ enum TypeLint {
             ]
         }
         if types.count > 1 {
-            // Null among the types of an array's elements or a dictionary's values is not reported here, because
-            // another rule judges it.
+            // If the elements of an array or the values of a dictionary may be null, the rule
+            // `collection-nullable-items` decides whether that is reported.
             if place.isHeld, types.contains(.null) { return [] }
             let names = types.map(\.rawValue).joined(separator: ", ")
             let isNullable = types.count == 2 && types.contains(.null)

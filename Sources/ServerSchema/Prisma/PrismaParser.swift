@@ -4,7 +4,7 @@
 struct PrismaParser {
     private var tokens: ArraySlice<PrismaToken>
     private(set) var errors: [SchemaError]
-    /// The comments that document the schema, by line.
+    /// The `///` comments of the file, by line number.
     private let documentation: [Int: (text: String, isWholeLine: Bool)]
     private var depth = 0
 
@@ -19,7 +19,8 @@ struct PrismaParser {
         documentation = lexer.documentation
     }
 
-    /// Returns the blocks of the file, without lines that have an error, and without blocks whose first line has one.
+    /// Returns the blocks of the file. Lines with an error are left out, and so are blocks whose first line has an
+    /// error.
     mutating func blocks() -> [PrismaSyntax.Block] {
         var blocks: [PrismaSyntax.Block] = []
         while true {

@@ -134,8 +134,8 @@ struct PrismaResolver {
                 first[name.text] = name.location
                 continue
             }
-            // If an error was already reported at the position of the name, a repeated stored name is not reported as
-            // well.
+            // If the value or field already has an error at this position, its repeated name is not reported as a
+            // second error.
             if errors.contains(where: { $0.location == name.location }) { continue }
             fail(
                 .duplicate, at: name.location,

@@ -40,10 +40,12 @@ private struct PrismaConversion {
     private var path: [String] = []
     private var nodeCount = 0
 
-    /// The depth to which a type that contains itself is converted; deeper values are not judged.
+    /// The number of levels to which a type that contains itself is converted; values nested more deeply are not
+    /// checked.
     private static let mostRecursion = 4
-    /// The number of nodes in a model's schema from which on a type that contains itself is converted only one level
-    /// deep, so that the schema does not become too large.
+    /// The number of nodes from which on a model's schema counts as large.
+    ///
+    /// In a large schema, a type that contains itself is converted only one level deep.
     private static let mostNodes = 10_000
 
     init(schema: PrismaSchema) { self.schema = schema }
@@ -85,7 +87,8 @@ private struct PrismaConversion {
     private mutating func value(_ field: PrismaSchema.Field) -> SchemaNode {
         nodeCount += 1
         var node = single(field)
-        // A missing list reads as an empty list, so the default of a list is not the value that a client reads.
+        // A client reads a missing list as an empty list, and not as the list's default. The schema therefore has no
+        // default for a list.
         if case .constant(let value)? = field.defaultValue { node.defaultValue = field.fitted(value) }
         guard field.arity == .list else { return node }
         var list = SchemaNode(location: field.location)
@@ -147,7 +150,7 @@ extension PrismaSchema.Field {
         }
     }
 
-    /// Returns a constant default as the client writes it.
+    /// Returns a constant default, converted to the BSON type that the client writes.
     fileprivate func fitted(_ value: BSONValue) -> BSONValue {
         switch (value, nativeType?.type) {
         case (.long(let number), .int?): Int32(exactly: number).map { .int($0) } ?? value
@@ -195,7 +198,7 @@ extension PrismaScalar {
 }
 
 extension SchemaNode {
-    /// Whether the schema describes a value of an enum in a Prisma schema.
+    /// Whether the schema describes a field whose type is an enum of a Prisma schema.
     package var isPrismaEnum: Bool { scalar != nil && title != nil }
 
     /// Whether a Prisma client can read values of this type; for an enum, only some strings are readable.

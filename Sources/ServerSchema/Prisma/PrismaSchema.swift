@@ -159,7 +159,7 @@ package struct PrismaSchema: Sendable {
     package struct Relation: Sendable {
         /// The fields of this model that hold the keys of related documents.
         package var fields: [String] = []
-        /// The fields of the related model with which the values of ``fields`` are compared.
+        /// The fields of the related model to which ``fields`` refer, in the same order.
         package var references: [String] = []
     }
 

@@ -37,7 +37,7 @@ struct PrismaLexer {
     private var line = 1
     private var lineStart = 0
     private(set) var errors: [SchemaError] = []
-    /// The comments that document the schema (`///`), by line.
+    /// The `///` comments of the file, by line number.
     private(set) var documentation: [Int: (text: String, isWholeLine: Bool)] = [:]
 
     init(_ text: String, file: String) {

@@ -10,18 +10,19 @@ internal import ServerSchema
 /// The parts of `check` that use its report: they propose the next command, find the positions of the findings, add
 /// exceptions, and store the failing documents.
 extension CheckCommand {
-    /// Returns the positions in the schema's files at which reports show the findings; `nil` without a schema, and for
-    /// `live`, which has no files.
+    /// Returns the positions in the schema's files that reports state for findings; `nil` without a schema, and for the
+    /// schema `live`, which has no files.
     func places(in schema: ServerSchema) -> SchemaPlaces? {
         guard let argument = subject.schema, !argument.isLive else { return nil }
         let revision = GitRevision(argument.name)
         return SchemaPlaces(schema, of: argument.name) { revision?.path(of: $0) ?? $0 }
     }
 
-    /// Returns the command that explains the engine rule with the worst outcome, among the rules that documents break
-    /// or might break; `nil` if there is none.
+    /// Returns the command that explains one rule of an engine: the rule with the worst outcome, among those that
+    /// documents break or might break.
     ///
-    /// Rules of the outcome `changed` do not count, because no value is lost.
+    /// Returns `nil` if there is no such rule. A rule with the outcome `changed` is not explained, because no value is
+    /// lost.
     private static func explanation(of report: CheckReport) -> String? {
         let groups = report.collections.flatMap(\.groups).filter { $0.violation.level >= .possible }
         let worst = groups.max { $0.outcome ?? .changed < $1.outcome ?? .changed }
@@ -30,9 +31,9 @@ extension CheckCommand {
 
     /// Returns the command that the report proposes next; `nil` if there is none.
     ///
-    /// If documents break or might break a rule of an engine, the command explains the worst rule. Otherwise, if every
-    /// document was read, the command plans jobs: for the change of the schema if documents would or might stop
-    /// syncing, else for the repair of documents that fail under the live schema.
+    /// If documents break or might break a rule of an engine, the command explains the worst of these rules. Otherwise,
+    /// if every document was read, the command plans jobs. If documents would or might stop syncing, the jobs are for
+    /// the schema change; else they repair the documents that fail under the live schema.
     func next(after report: CheckReport) -> String? {
         if let explanation = Self.explanation(of: report) { return explanation }
         guard let schema = subject.schema, !report.isPartial else { return nil }
@@ -50,7 +51,7 @@ extension CheckCommand {
     /// Also returns `nil` in two other cases. If the documents are from a dump or from a collection of another name,
     /// jobs would not change the documents that were checked. If the operator names several collections, `plan` cannot
     /// take them, because it plans for one collection or for all.
-    /// - Parameter live: the live schema: the active one or, without it, the one that is checked.
+    /// - Parameter live: the name of the live schema: the active schema or, without one, the checked schema.
     private func repair(
         of live: String, after report: CheckReport, _ place: [(name: String, value: String)]
     ) -> String? {
@@ -68,7 +69,8 @@ extension CheckCommand {
         return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
     }
 
-    /// With `--accept`, adds an exception to the file for each finding and each change that makes the report fail.
+    /// If the user gives `--accept`, adds an exception to the file of exceptions for each finding and each schema
+    /// change that makes the check fail.
     func accept(_ report: CheckReport, _ policy: FailurePolicy) throws {
         guard let statement = accepting.statement else { return }
         let new = policy.failingGroups(in: report).map { namespace, group in

@@ -294,7 +294,7 @@ struct CheckCommand: AsyncParsableCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// Returns the pool of the deployment from which the check of a dump reads the ledger; a dump itself has no ledger.
+    /// Returns the pool for reading the ledger when a dump is checked; the dump itself has no ledger.
     ///
     /// Returns `nil` if neither `--uri` nor `--ledger` is given, and for `--ledger none`.
     private func ledgerPool() throws -> ClientPool? {
@@ -328,7 +328,8 @@ struct CheckCommand: AsyncParsableCommand {
             next: next(after: report), places: places)
         monitor.take(result.report.headline) { [history] metrics in
             metrics.take([report])
-            // Without a history, the number of anomalies is unknown, and not 0.
+            // Without a history, the number of anomalies is unknown. The metrics then do not state it, because 0 would
+            // be wrong.
             if !history.summaries.isEmpty { metrics.add(history.anomalies) }
         }
         try output.show(result)
@@ -350,7 +351,7 @@ extension CheckCommand {
     /// limit.
     func limit(of schema: ServerSchema) -> Int { isOfDeviceSync(schema) ? severity.limit : .max }
 
-    /// Returns notes on the given flags that have no effect on the check of a schema.
+    /// Returns notes that name the user's flags without effect on the check of this schema.
     func notes(for schema: ServerSchema) -> [String] {
         let ofPrisma = subject.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
         guard !isOfDeviceSync(schema) else { return ofPrisma }
@@ -373,7 +374,7 @@ extension CheckCommand {
         return ["\(names.joined(separator: ", ")) \(effect): \(reason)"] + ofPrisma
     }
 
-    /// Returns where the ledger of unsynced documents is.
+    /// Returns the location of the ledger of unsynced documents.
     ///
     /// Without `--ledger`, only Device Sync has a ledger. A Prisma schema has none, even with `--ledger`.
     func location(for schema: ServerSchema) -> LedgerLocation {

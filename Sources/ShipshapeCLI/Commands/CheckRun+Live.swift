@@ -85,8 +85,8 @@ extension CheckRun {
 
 /// Collects the documents that fail under both the active and the new schema.
 ///
-/// A job that ran before the deploy may have made such a document fail. The check therefore looks the documents up in
-/// the journals of the jobs.
+/// A document may fail under both schemas only because a job changed it before the deploy. The check therefore looks
+/// the documents up in the journals of the jobs.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
     private static let maximum = 100_000
@@ -111,8 +111,8 @@ extension CheckRun {
     /// Returns the effects of jobs on a collection, and corrects the counts of the scan; returns `nil` without an
     /// active schema.
     ///
-    /// A job that runs before the deploy may have changed a document so that it fits neither schema. If the document
-    /// synced before that change, it counts as newly failing.
+    /// A job that runs before the deploy may have changed a document so that it fits neither the active nor the new
+    /// schema. If the document synced before that change, it counts as newly failing.
     /// - Parameters:
     ///   - tally: the counts of the scan under both schemas.
     ///   - failing: the documents that fail under both schemas.
@@ -175,10 +175,9 @@ extension CheckRun {
         try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
-            // If a job's journal has changes of the document, they show whether the document fitted before the job
-            // changed it. Otherwise, a reservation of a job for the document counts as a sign that the document fitted
-            // before, because the job expected to make it unsyncable. The sign is weaker than a change in the journal,
-            // because the job may have left the document syncable.
+            // If the journal of a job has changes of the document, they show whether it fitted before the job changed
+            // it. Otherwise, a job's reservation for the document counts as a sign that it fitted before: the job
+            // expected to make it unsyncable. This sign is weaker, because the job may have left the document syncable.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)
             if wasSynced, try tally.countAsNew(view) { count += 1 }
@@ -201,9 +200,10 @@ extension Tally {
 }
 
 extension JobHistory.Job {
-    /// Whether the job makes documents fit the checked schema: its next schema has a file with one of these texts.
+    /// Whether the job makes documents fit the checked schema, because a file of the job's next schema has one of these
+    /// texts.
     ///
-    /// The result is also true for a job that names no next schema.
+    /// Also `true` for a job that names no next schema.
     /// - Parameter texts: the texts of the files of the checked schema.
     fileprivate func serves(_ texts: Set<String>) -> Bool { next.isEmpty || !texts.isDisjoint(with: next) }
 }

@@ -233,8 +233,8 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the facts for the report about the reading of a collection, such as which documents were selected, and
-    /// which guarantees the check could not give.
+    /// Returns the facts that the report states about how a collection was read, such as which documents were selected,
+    /// and which guarantees the check could not give.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -286,8 +286,8 @@ extension CheckRun {
 
     /// Returns the `_id`s at which `--part` divides each collection, by collection; empty without `--part`.
     ///
-    /// The first run of a part stores the `_id`s in the state database. The `_id`s are chosen again after the
-    /// collection has grown or shrunk by about half, and by more than 1,000 documents.
+    /// The first run of a part stores the `_id`s in the state database, and later runs use them. If the collection has
+    /// since grown or shrunk by about half, and by more than 1,000 documents, new `_id`s are chosen.
     func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
@@ -321,8 +321,8 @@ struct Baseline {
         Baseline(schema: schema.moved(from: own, to: database), path: path, change: change)
     }
 
-    /// Returns the changes, each with the partner that serves it, if there is one.
-    /// - Parameter place: returns, for a collection as the schemas name it, the collection that holds its documents.
+    /// Returns the schema changes, each with the partner collection that serves it, if there is one.
+    /// - Parameter place: returns the collection in the deployment for a collection that the schemas name.
     func changeWithPartners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace
     ) async throws -> DiffReport {
@@ -331,12 +331,11 @@ struct Baseline {
         return change
     }
 
-    /// Counts the links to the documents of each collection whose objects the new schema embeds instead of linking
-    /// them.
+    /// Counts the links to each collection whose documents become embedded objects in the new schema.
     ///
-    /// Only the links that the live schema defines are counted. The result is empty if no link becomes an embedded
-    /// object.
-    /// - Parameter place: returns, for a collection as the schemas name it, the collection that holds its documents.
+    /// Only the links that the live schema defines are counted. The result is empty if no linked document becomes an
+    /// embedded object.
+    /// - Parameter place: returns the collection in the deployment for a collection that the schemas name.
     func backlinks(
         on pool: ClientPool, place: @escaping @Sendable (Namespace) -> Namespace
     ) async throws -> [Backlinks] {
@@ -351,12 +350,12 @@ struct Baseline {
     }
 }
 
-/// The rules by which a check judges documents, and the options of its counts.
+/// The rules by which a check decides which documents fail, and the options for counting them.
 struct CheckRules {
-    /// The assumptions about properties of the app that no export states.
+    /// The assumptions about settings of the app that its export does not contain.
     var assumptions = CheckOptions()
-    /// The options of the counts: whether findings of the level `info` are reported, and whether the report shows
-    /// values of documents.
+    /// The options for counting: whether findings of the level `info` are counted, and whether the report shows values
+    /// of documents.
     var tally = Tally.Options()
     /// Whether linked documents are looked up, to find links to documents that do not exist or do not sync.
     var followsLinks = false

@@ -96,7 +96,7 @@ struct CheckSubject {
 extension CollectionSchema {
     /// Creates a schema that every document fits.
     ///
-    /// It takes the place of a schema if the operator gives none for the collection.
+    /// The check uses this schema if the operator gives none for the collection.
     fileprivate init(withoutSchema namespace: Namespace) {
         self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
         dialect = .jsonSchema

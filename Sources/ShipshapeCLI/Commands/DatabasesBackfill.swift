@@ -12,7 +12,8 @@ internal import Steps
 
 /// A backfill in several databases that have the same collections.
 ///
-/// It runs in one database after the other, so that the load is never more than that of a single backfill.
+/// The backfill runs in one database after the other, so that its load is never more than the load of a single
+/// backfill.
 struct DatabasesBackfill {
     private let flags: BackfillCommand
     private let job: JobInDatabases
@@ -22,7 +23,7 @@ struct DatabasesBackfill {
     private struct Place {
         let database: String
         let job: CompiledJob
-        /// The state in which earlier runs left the job in this database, in a word; `nil` if there was no earlier run.
+        /// The state of the job in this database after earlier runs, such as `done`; `nil` if there was no earlier run.
         var state: String?
 
         /// Whether the job may have work left in the database.
@@ -59,8 +60,8 @@ struct DatabasesBackfill {
 
         let started = ContinuousClock.now
         let timeline = TimelineKeeper()
-        // The run might end early, so the databases where the job is done come last: there, the run only checks the
-        // documents again.
+        // The databases where the job is done come last, because the run might end early, and a finished job usually
+        // has nothing left to change.
         let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
         var works = DatabaseWorks(
             order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)

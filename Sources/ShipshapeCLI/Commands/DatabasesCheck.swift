@@ -7,7 +7,7 @@ internal import ServerSchema
 
 /// A check of several databases that have the same collections.
 ///
-/// It reads one database after the other, so that the load is never more than that of a single check.
+/// The check reads one database after the other, so that its load is never more than the load of a single check.
 struct DatabasesCheck {
     /// The pattern that the databases' names match.
     let pattern: DatabasePattern

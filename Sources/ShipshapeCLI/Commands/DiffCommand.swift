@@ -122,7 +122,7 @@ struct DiffCommand: AsyncParsableCommand {
         if report.hasFailed { throw ExitStatus.findings }
     }
 
-    /// Compares the schema that the command line names with each of the older versions.
+    /// Compares the newer schema with each older version that `--against` or `--versions` names.
     private func compareVersions() async throws {
         guard let new = old else { preconditionFailure("the command line names the newer schema") }
         let stated = try renames.read()
@@ -158,7 +158,8 @@ struct DiffCommand: AsyncParsableCommand {
         return report
     }
 
-    /// With `--accept`, adds an exception to the file for each change that makes the run fail.
+    /// If the user gives `--accept`, adds an exception to the file of exceptions for each schema change that makes the
+    /// command fail.
     private func accept(_ reports: [DiffReport]) throws {
         guard let statement = accepting.statement else { return }
         let failing = reports.flatMap { report in report.changes.filter(report.fails) }

@@ -22,8 +22,8 @@ struct JobRun {
     }
 
     /// Returns the plan of the job; nothing is written.
-    /// - Parameter isAsked: whether the plan must count the documents for a question to the user or for a report, even
-    ///   if no decision depends on the counts.
+    /// - Parameter isAsked: whether the user or a report will show the counts. If `false`, documents are counted only
+    ///   if a decision depends on the counts.
     func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
         let runner = makeRunner()
         return try await onOwnedThread(name: "plan") { [isDryRun] () throws in
@@ -31,7 +31,8 @@ struct JobRun {
         }
     }
 
-    /// Throws if a run must not begin, because the job is paused, would exceed the headroom, or waits for a deploy.
+    /// Throws an error if the run must not begin: the job is paused, waits for a deploy, or would exceed the headroom
+    /// for documents that become unsyncable.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)

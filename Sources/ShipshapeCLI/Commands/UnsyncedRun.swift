@@ -53,8 +53,8 @@ struct UnsyncedRun {
 
     private func apps(in ledgers: [Namespace], on client: borrowing Client) throws -> [UnsyncedReport.App] {
         var apps = try LedgerSurvey(ledgers, apps: apps.ids).apps(on: client)
-        // If the ledger has no entry of the app that the schema names, all apps count: the schema may be from another
-        // environment.
+        // If the ledger has no entry of the app that the schema names, all apps count, because the schema may be from
+        // another environment.
         if apps.isEmpty, case .ofSchemas = self.apps { apps = try LedgerSurvey(ledgers, apps: []).apps(on: client) }
         guard let schema else { return apps }
         var options = Tally.Options()

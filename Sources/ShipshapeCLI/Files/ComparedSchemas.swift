@@ -6,13 +6,15 @@ internal import ServerSchema
 struct ComparedSchemas {
     let old: ServerSchema
     let new: ServerSchema
-    /// The only collection to compare: that of `--collection`, or the one that a schema of a single file describes;
-    /// `nil` for all.
+    /// The only collection to compare; `nil` for all.
+    ///
+    /// This is the collection of `--collection`. Without the flag, it is the collection that a schema in a single file
+    /// describes.
     let only: Namespace?
     /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)
 
-    /// Reads both schemas; a collection that only one of two folders has is a change, not an error.
+    /// Reads both schemas. If only one of two folders has a collection, that is a change and not an error.
     /// - Parameter only: the collection that a single file describes if `collection` is `nil`.
     /// - Throws: ``UsageError`` for schemas of two dialects and for a collection that neither schema has; errors of
     ///   reading.

@@ -9,14 +9,14 @@ internal import SystemPackage
 struct ConfigurationFile: Sendable {
     /// The value of a setting and its position in the file.
     struct Entry: Sendable {
-        /// The value; empty if the file names a variable that is not set.
+        /// The value; empty if the file names an environment variable that is not set.
         let text: String
         let location: SourceLocation
         /// The environment variable that holds the value; `nil` if the file itself has it.
         var variable: String?
     }
 
-    /// A named environment, whose values override the values outside of all environments.
+    /// A named environment, whose values override the file's top-level values.
     struct Section: Sendable {
         var values: [String: Entry] = [:]
         /// Whether a command asks for confirmation before it writes to the deployment of the environment.
@@ -28,7 +28,7 @@ struct ConfigurationFile: Sendable {
 
     /// The path of the file; `nil` if there is none.
     private(set) var path: String?
-    /// The values of the settings by name, without those of the environments.
+    /// The file's top-level values, by the name of the setting.
     private(set) var values: [String: Entry] = [:]
     /// The environments by name.
     private(set) var environments: [String: Section] = [:]

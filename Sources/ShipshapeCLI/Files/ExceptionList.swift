@@ -15,8 +15,8 @@ struct ExceptionList {
     /// Creates the list of the exceptions for a check.
     /// - Parameters:
     ///   - schema: the schema of the check; exceptions for other collections are ignored.
-    ///   - isPart: whether the operator chose only some collections. If so, exceptions for the other collections
-    ///     get no note, because they are correct.
+    ///   - isPart: whether the operator chose only some collections. If `true`, there are no notes on exceptions for
+    ///     other collections, because such exceptions are not mistakes.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
     init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
         self.file = file

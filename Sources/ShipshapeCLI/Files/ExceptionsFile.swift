@@ -52,7 +52,7 @@ enum ExceptionsFile {
         return accepted
     }
 
-    /// Adds the exception or the accepted change that a node of the file states.
+    /// Adds the exception or the accepted schema change in an entry of the file.
     /// - Returns: the finding that the entry accepts.
     private static func add(
         _ node: YAMLNode, to accepted: inout AcceptedFindings, for schemas: [CompiledSchema]
@@ -60,7 +60,7 @@ enum ExceptionsFile {
         let members = try node.members(of: "an exception", allowed: keys)
         let ruleNode = try members.required("rule")
         let pathNode = try members.required("path")
-        // Job files may write `pets.[].toy` for `pets[].toy`, so this file may, too.
+        // Job files may write `pets.[].toy` instead of `pets[].toy`, so the file of exceptions may, too.
         let path = try pathNode.text(of: "\"path\"").replacing(".[]", with: "[]")
         let acceptance = Acceptance(
             fingerprint: try members["fingerprint"].map(fingerprint),
@@ -106,8 +106,8 @@ enum ExceptionsFile {
     static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode { try rule(node, among: []) }
 
     /// Reads the code of a rule for documents.
-    /// - Parameter others: codes other than those of rules for documents; the hint about a misspelt code may name one
-    ///   of them.
+    /// - Parameter others: codes that are not rules for documents. The hint about a misspelt code may name one of them,
+    ///   too.
     private static func rule(_ node: YAMLNode, among others: [String]) throws(LocatedError) -> RuleCode {
         let rule = RuleCode(rawValue: try node.text(of: "\"rule\""))
         guard RuleCode.known.contains(rule) else {

@@ -10,7 +10,7 @@ internal import ServerSchema
 struct ExceptionStatement {
     /// The reason why the findings are accepted.
     let reason: String
-    /// The person or team that answers for the exceptions.
+    /// The person or team that is responsible for the exceptions.
     let owner: String
     /// The last day of the exceptions, as `YYYY-MM-DD`; `nil` if they never expire.
     let expires: String?

@@ -14,7 +14,7 @@ struct GitRevision {
     /// Reads `REVISION:PATH`; `nil` for any other text, or if a file or folder has exactly that name.
     init?(_ name: String) {
         var depth = 0
-        // A colon in braces belongs to the name of the revision: HEAD^{/fix: the schema}.
+        // A colon in braces belongs to the name of the revision, as in HEAD^{/fix: the schema}.
         let colon = name.indices.first { index in
             if name[index] == "{" { depth += 1 }
             if name[index] == "}" { depth -= 1 }

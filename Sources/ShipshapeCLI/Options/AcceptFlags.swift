@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import ServerSchema
 
-/// The flags that name the file of exceptions, and that add the findings to it which make the command fail.
+/// The flags for the file of exceptions, and for adding to it the findings that make the command fail.
 struct AcceptFlags: ParsableArguments {
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
 

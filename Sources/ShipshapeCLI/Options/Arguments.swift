@@ -39,7 +39,7 @@ struct CoverArgument: ExpressibleByArgument {
     var defaultValueDescription: String { "100%" }
 }
 
-/// The databases of `--databases`: those whose names match a pattern such as `tenant_*`, written as in a shell.
+/// A shell pattern such as `tenant_*`, which selects the databases of `--databases` by name.
 struct DatabasePattern {
     /// The pattern as the operator wrote it.
     let text: String
@@ -48,7 +48,7 @@ struct DatabasePattern {
 
     /// Returns the names of the existing databases that match, sorted; empty if there is none.
     ///
-    /// The databases of the server, of the sync service and of the state of jobs never match.
+    /// The databases of the server and of the sync service, and the state database, never match.
     func matches(on pool: ClientPool) async throws -> [String] {
         let all = try await onOwnedThread(name: "databases") { () throws in try pool.client().databaseNames() }
         return all.filter { name in

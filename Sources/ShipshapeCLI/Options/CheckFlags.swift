@@ -3,13 +3,12 @@ internal import BSON
 internal import Checking
 internal import ServerSchema
 
-/// The schema of a check, and the flags for the documents to check: the collections, and the databases or the dump with
-/// these documents.
+/// The schema of a check, and the flags that select the documents to check: collections, databases or a dump.
 struct CheckSubjectFlags: ParsableArguments {
     @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
     var schema: SchemaArgument?
 
-    /// Schemas after the first one, which are given by mistake.
+    /// Further schemas, which the user gives by mistake and the command refuses.
     @Argument(help: .hidden)
     var others: [SchemaArgument] = []
 

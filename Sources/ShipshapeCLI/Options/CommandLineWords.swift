@@ -23,7 +23,8 @@ enum CommandLineWords {
     private static func checkCommand(_ arguments: [String]) throws {
         let names = Shipshape.configuration.subcommands.map { $0._commandName } + ["help"]
         let named = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
-        // A word that begins with a hyphen may be a flag or a request for completions, so the parser judges it.
+        // A word that begins with a hyphen may be a flag or a request for completions, so the argument parser checks
+        // it.
         guard let named, !named.hasPrefix("-"), !names.contains(named) else { return }
         let hint = Spelling.hint(for: named, among: names).map { " (\($0))" } ?? ""
         throw ValidationError("there is no command \"\(named)\"\(hint)")

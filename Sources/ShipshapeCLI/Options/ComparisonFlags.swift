@@ -114,8 +114,8 @@ struct ComparisonFlags: ParsableArguments {
             }
             return try await active.read(namespace: only, in: database, connection: connection)
         }
-        // The comparison allows a collection that only the new schema covers. To read a single collection would be an
-        // error if the folder does not have it, so the whole folder is read.
+        // The new schema may cover a collection that the active schema lacks. If only this collection were read, its
+        // absence from the folder would be an error, so the whole folder is read.
         return try await readWhole(
             active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), database,
             connection)

@@ -145,10 +145,10 @@ struct ConnectionFlags: ParsableArguments {
         return try open(options)
     }
 
-    /// Prints a note that the command ignores the deployment that a variable or `shipshape.yml` names.
+    /// Prints a note that `command` ignores the deployment that an environment variable or `shipshape.yml` names.
     ///
-    /// Such a command uses a deployment only if `--uri` names it. With `--uri`, or if no deployment is named, nothing
-    /// is printed.
+    /// The command uses a deployment only if `--uri` names it. Nothing is printed with `--uri`, or if no deployment is
+    /// named.
     /// - Parameters:
     ///   - command: the command's name.
     ///   - gain: what the command would do with the deployment, as a clause after "to".

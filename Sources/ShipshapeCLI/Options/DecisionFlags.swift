@@ -1,8 +1,8 @@
 internal import ArgumentParser
 internal import Planning
 
-/// The flags for decisions that two schemas do not show: the values that fill new fields, and which fields to combine,
-/// to split or to embed.
+/// The flags for decisions that cannot be derived from two schemas: the values that fill new fields, and which fields
+/// to combine, to split or to embed.
 struct DecisionFlags: ParsableArguments {
     @Option(
         name: .customLong("default"),

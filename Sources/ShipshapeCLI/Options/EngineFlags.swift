@@ -58,7 +58,7 @@ struct EngineFlags: ParsableArguments {
 }
 
 extension EngineSettings {
-    /// Returns notes on the rules that were not judged, because facts about the clients are missing.
+    /// Returns notes on the rules that were not evaluated, because facts about the clients are missing.
     ///
     /// For PowerSync, also returns a note on each collection that `--columns` describes but the check does not cover.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {

@@ -3,7 +3,7 @@ internal import BSON
 internal import Reporting
 internal import ServerSchema
 
-/// The flags for output that proves the findings: filters, and counts by the server.
+/// The flags for output by which the user can verify findings: filters, and counts that the server makes.
 struct EvidenceFlags: ParsableArguments {
     @Flag(help: "Show a mongosh filter for each group of documents; files of --report always contain them.")
     var filters = false
@@ -38,7 +38,8 @@ struct FailuresFileFlags: ParsableArguments {
     }
 }
 
-/// The flags for the file and the collection of failing documents, and for output that proves the findings.
+/// The flags for the file and the collection of failing documents, and for output by which the user can verify
+/// findings.
 struct FailuresFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Jobs
 internal import SystemPackage
 
-/// A job that the operator steers, given by its name or by the path of its file.
+/// A job that the operator controls, given by its name or by the path of its file.
 ///
 /// The name is enough, because an operator who pauses a job at night might not have its file.
 struct JobArgument: ExpressibleByArgument {

@@ -30,7 +30,7 @@ struct OutputFlags: ParsableArguments {
 
     /// Whether the result is in a format for programs or is also written to a report file.
     ///
-    /// Such a result needs all counts, even counts for which a collection has to be scanned.
+    /// If `true`, all counts are needed, even counts for which a collection has to be scanned.
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.

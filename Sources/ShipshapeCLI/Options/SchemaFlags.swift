@@ -6,9 +6,9 @@ internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
 
-/// The flags for properties of the app that no export states.
+/// The flags for settings of the app that its export does not contain.
 ///
-/// These properties affect which documents sync.
+/// These settings affect which documents sync.
 struct AppFlags: ParsableArguments {
     /// Whether a switch of the app is on or off.
     enum Switch: String, ExpressibleByArgument, CaseIterable {
@@ -29,8 +29,8 @@ struct AppFlags: ParsableArguments {
     }
 }
 
-/// The flags for the assumptions of a check about the app, for collections that clients only write to, and for broken
-/// links.
+/// The flags of a check for assumptions about the app, for counting collections that clients only write to, and for
+/// reporting broken links.
 struct DialectFlags: ParsableArguments {
     @OptionGroup(title: "The App") var app: AppFlags
 
@@ -77,8 +77,9 @@ struct DatabaseFlags: ParsableArguments {
         throw ValidationError("--database: \(database.quotedAsJSON) cannot be the name of a database")
     }
 
-    /// Returns the database for a Prisma schema: the one that `--database`, `namespace` or the connection string names;
-    /// `nil` if none of them names one, so that only the schema itself can name it.
+    /// Returns the database for a Prisma schema: the one that `--database`, `namespace` or the connection string names.
+    ///
+    /// Returns `nil` if none of them names a database. Then only the schema's own datasource can name it.
     /// - Parameter namespace: the collection that the operator names.
     func database(of namespace: Namespace?, _ connection: ConnectionFlags) -> String? {
         database ?? namespace?.database ?? connection.databaseOfURI
@@ -91,7 +92,7 @@ struct DatabaseFlags: ParsableArguments {
     }
 }
 
-/// The flags that state renames between two schemas, which would otherwise count as a removal and an addition each.
+/// The flag that states renames between two schemas. A rename that is not stated counts as a removal and an addition.
 struct RenameFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -136,7 +137,7 @@ struct ExceptionFlags: ParsableArguments {
     var exceptions: String?
 
     /// Reads the operator's exceptions; `nil` if there is no file.
-    /// - Parameter isWritten: whether the command writes the file, which may then be missing.
+    /// - Parameter isWritten: whether the command adds exceptions to the file. If `true`, the file need not exist.
     /// - Throws: ``LocatedError``.
     func read(
         for schemas: [CompiledSchema], of app: ServerSchema, isPart: Bool, isWritten: Bool = false
@@ -146,8 +147,8 @@ struct ExceptionFlags: ParsableArguments {
         return ExceptionList(file: path, exceptions, for: app, isPart: isPart, today: Self.today)
     }
 
-    /// Reads the schema changes that the operator has accepted from the file, and adds them to a report.
-    /// - Parameter isWritten: whether the command writes the file, which may then be missing.
+    /// Reads the accepted schema changes from the file of exceptions, and adds them to a report.
+    /// - Parameter isWritten: whether the command adds exceptions to the file. If `true`, the file need not exist.
     /// - Throws: ``LocatedError``.
     func read(into report: inout DiffReport, isWritten: Bool) throws {
         guard let path = isWritten ? presentPath : path else { return }

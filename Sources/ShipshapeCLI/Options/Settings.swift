@@ -58,9 +58,9 @@ struct Settings: Sendable {
         let section = try file.section(environment, isOfFlag: given["--env"] != nil)
         let flags = Dictionary(
             uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
-        // If the chosen environment of `shipshape.yml` takes a value from an environment variable, the value outside of
-        // all environments is not used, even if the variable is not set. Otherwise, a command could work on a
-        // deployment that the operator did not choose.
+        // If the chosen environment of `shipshape.yml` takes a value from an environment variable, the file's top-level
+        // value is not used, even if the variable is not set. Otherwise, a command could work on a deployment that the
+        // operator did not choose.
         let base = file.values.filter { section[$0.key]?.variable == nil }
         let seen = SourceRecorder()
         let reader = ConfigReader(
@@ -107,15 +107,14 @@ struct Settings: Sendable {
     /// The settings of this run.
     static var current: Settings { stored.withLock { $0 } }
 
-    /// Makes this value the settings of the run.
+    /// Makes these settings the ones that ``current`` returns.
     func store() { Self.stored.withLock { $0 = self } }
 }
 
 // MARK: flags
 
 extension Settings {
-    /// Returns each setting that takes the place of a flag which the command line lacks, with the arguments to add for
-    /// it.
+    /// Returns the settings that replace flags missing from the command line, each with the arguments to add for it.
     /// - Parameter accepted: returns the flags that the command takes; called only if a setting can replace a flag.
     func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]
@@ -209,7 +208,9 @@ extension InMemoryProvider {
     }
 }
 
-/// Records the provider of the value that was read last, as the provider's index in the order of precedence.
+/// Records which provider supplied the value that was read last.
+///
+/// The provider is recorded as its index in the order of precedence.
 private final class SourceRecorder: AccessReporter {
     private let index = Mutex<Int?>(nil)
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import SystemPackage
 
-/// The flags for the older versions of a schema with which `diff` compares a newer one, in place of the single OLD.
+/// The flags for the older versions with which `diff` compares a schema, in place of the argument OLD.
 struct VersionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(

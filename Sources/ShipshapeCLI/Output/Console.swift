@@ -33,8 +33,8 @@ enum Console {
     /// Otherwise the next socket would get the number of the closed stream, and results would be written to the socket.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
-            // All lower numbers are in use, so `open` returns the number of the closed stream. In place of standard
-            // output, `/dev/null` is opened for reading only, so that writing a result fails.
+            // All lower descriptors are open, so `open` returns the number of the closed stream. For standard output,
+            // `/dev/null` is opened only for reading, so that writing a result fails.
             _ = unsafe open("/dev/null", mode)
         }
         // With SIGXFSZ ignored, a write beyond the limit of `ulimit -f` fails as on a full disk: with exit code 73, and

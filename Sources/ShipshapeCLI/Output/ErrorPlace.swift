@@ -43,12 +43,12 @@ struct ErrorPlace {
 
     /// Whether the line of the error may show a connection string or a password.
     ///
-    /// The line may have only a part of a secret, which cannot be recognized. The line therefore counts as secret also
-    /// if it, or a key that contains it, has a word such as `uri` or `pass`.
+    /// A part of a secret cannot be recognized. A line therefore also counts as secret if it has a word such as `uri`
+    /// or `pass`, or if a key that contains the line has one.
     private func mayHoldSecret(_ text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
-        // An error at the end of a file can have its position on the empty line after the last one. The line before it
-        // is then shown, so that line is examined.
+        // An error at the end of a file can have its position on the empty line after the last one. The snippet then
+        // shows the last line above it that is not empty, so that line is examined.
         var rest = lines.prefix(location.line).map(String.init)
         while rest.last?.allSatisfy(\.isWhitespace) == true { rest.removeLast() }
         guard let line = rest.last else { return false }
@@ -57,8 +57,8 @@ struct ErrorPlace {
         if hasAt || line.contains("://") || ConnectionStringMask.mask(line) != line { return true }
         var indent = Int.max
         for line in rest.reversed() where !line.allSatisfy(\.isWhitespace) {
-            // The keys that contain the line are above it, with less and less indentation. The hyphens of a list may be
-            // indented as little as the list's key.
+            // The keys that contain a YAML line are above it, each with less indentation. The items of a list may have
+            // the same indentation as the key of the list.
             let depth = line.prefix { $0 == " " || $0 == "\t" }.count
             guard depth < indent else { continue }
             if Self.secretWords.contains(where: line.lowercased().contains) { return true }

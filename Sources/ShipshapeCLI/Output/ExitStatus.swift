@@ -30,7 +30,7 @@ enum ExitStatus: Int32, Error {
     case notPermitted = 77
     case badConfiguration = 78
 
-    /// The exit code in a word, for programs.
+    /// The name of the exit code, as results for programs show it.
     var word: String {
         switch self {
         case .findings: "findings"
@@ -49,7 +49,8 @@ enum ExitStatus: Int32, Error {
     /// Whether another run may succeed although the operator changes nothing.
     var isPassing: Bool { [.unavailable, .stopped, .held].contains(self) }
 
-    /// Creates the exit code for the outcome of a job; `nil` if nothing is left to do.
+    /// Creates the exit code for the outcome of a job; `nil` for 0, if the job ended without a stop and without
+    /// findings.
     init?(of report: BackfillReport) {
         guard report.outcome.stop == nil else {
             self = .stopped
@@ -99,8 +100,8 @@ enum ExitStatus: Int32, Error {
     /// The server's codes for a command that this program made wrongly: BadValue, FailedToParse, TypeMismatch,
     /// InvalidOptions, CommandNotFound and InvalidNamespace.
     ///
-    /// An assertion of the server with a number above 10,000 also means a wrong command, unless the error is transient.
-    /// Any other code without an exit code of its own means that the deployment could not run the command.
+    /// A code above 10,000 is an assertion of the server, and also means a wrong command, unless the error is
+    /// transient. Any other code without an exit code of its own means that the deployment could not run the command.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
     private init(for error: RunError) {

@@ -4,7 +4,7 @@ internal import Mongo
 internal import Reporting
 internal import SystemPackage
 
-/// The collection of `--failures db:NAME.COLLECTION`, with a document for every document that a check finds failing.
+/// The collection of `--failures db:NAME.COLLECTION`, which has one document for each failing document of a check.
 ///
 /// Each document has the ID and the time of its run. Documents of earlier runs are removed when they are too old.
 struct FailureCollection {
@@ -44,7 +44,7 @@ struct FailureCollection {
     /// Removes the temporary file ``lines``.
     func removeLines() { try? FileManager.default.removeItem(atPath: lines) }
 
-    /// Stores the failing documents of the run, and removes those of earlier runs that are too old.
+    /// Stores the failing documents of the run, and removes the stored documents of earlier runs that are too old.
     /// - Parameter schema: the source of the schema, as the operator named it.
     /// - Returns: the ID of the run, and the number of its documents.
     /// - Throws: ``MongoError``; ``InputError`` if the file ``lines`` cannot be read.
@@ -133,7 +133,7 @@ private struct Retractions {
         }
     }
 
-    /// Whether the line `record`, which has the number `index`, is still valid: no later line retracts it.
+    /// Whether `record`, the content of the line `index`, is still valid because no later line retracts it.
     func allow(_ record: BSONDocument, at index: Int) -> Bool {
         guard !last.isEmpty else { return true }
         let collection = Self.collection(of: record)

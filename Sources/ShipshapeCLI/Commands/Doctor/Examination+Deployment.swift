@@ -133,7 +133,7 @@ extension Examination {
         }
     }
 
-    /// Returns an existing collection to try change streams on: a collection of the schema if one exists, else any
+    /// Returns a collection on which change streams are tried: one of the schema if such a collection exists, else any
     /// collection; `nil` if there is none.
     private func firstCollection(on pool: ClientPool) async throws -> Namespace? {
         let (wanted, state) = (schema?.collections.map(\.namespace) ?? [], state.stateDatabase)

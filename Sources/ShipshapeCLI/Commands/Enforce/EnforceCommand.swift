@@ -34,7 +34,7 @@ struct EnforceCommand: AsyncParsableCommand {
             MongoDB's documentation and was tested only against a stand-in.
             """)
 
-    /// The stage that the enforcement is to reach.
+    /// The stage up to which the command tightens the validator.
     enum Goal: String, ExpressibleByArgument, CaseIterable {
         case warn, error, constraint
 

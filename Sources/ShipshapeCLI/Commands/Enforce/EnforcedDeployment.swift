@@ -6,7 +6,7 @@ internal import Mongo
 
 /// A collection whose validator is tightened, with the deployment that holds it.
 ///
-/// Each read and each step runs on a thread of its own.
+/// Each read and each step runs on a separate thread.
 struct EnforcedDeployment {
     let namespace: Namespace
     let reading: ClientPool
@@ -19,7 +19,7 @@ struct EnforcedDeployment {
         host = DeploymentHost(reading: reading, changing: changing)
     }
 
-    /// Calls `body` with the enforcement of the collection, on a thread of its own.
+    /// Calls `body` on a separate thread, and passes it the ``Enforcement`` of the collection.
     func with<R: Sendable>(_ body: @Sendable @escaping (borrowing Enforcement) throws -> R) async throws -> R {
         try await onOwnedThread(name: "enforce") { [namespace, reading, stateDatabase, host, identity] () throws in
             let client = StoreClient(database: stateDatabase, client: try reading.client())

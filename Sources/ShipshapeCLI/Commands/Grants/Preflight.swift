@@ -83,7 +83,8 @@ extension WorkPlaces {
         }
     }
 
-    /// Adds to this list the collections of a job and, if the job may make documents unsyncable, those of the ledger.
+    /// Adds the collections of a job to this list. If the job may make documents unsyncable, also adds the collections
+    /// of the ledger.
     mutating func add(_ job: JobReach, ledger: LedgerLocation, apps: [String]) {
         add([job.collection], to: .data)
         add(job.lookedUp, to: .lookedUp)

@@ -56,7 +56,7 @@ protocol HistoryStore: Sendable {
     ///
     /// Files and documents that cannot be read as the summary of a check stay.
     /// - Parameter count: the number of checks that stay.
-    /// - Returns: how many were removed.
+    /// - Returns: the number of checks whose counts were removed.
     func keep(_ count: Int) throws -> Int
 }
 

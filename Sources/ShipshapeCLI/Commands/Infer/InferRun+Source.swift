@@ -35,8 +35,8 @@ extension InferRun {
 
     /// Returns the collections to read, sorted by name.
     ///
-    /// If the operator names collections, the result has only these. Otherwise, it has the collections of the dump; if
-    /// the operator names a database, only those of that database.
+    /// If the operator names collections, the result has only these. If the operator names a database, the result has
+    /// the collections of this database in the dump. Otherwise, the result has all collections of the dump.
     private func collections(of path: String, _ scan: ScanOptions) throws -> [Namespace] {
         guard namespaces.isEmpty else { return namespaces.sorted() }
         let reader = SourceReader([], source: path, options: scan, purpose: .inference)

@@ -35,15 +35,15 @@ struct InferRun {
 
     /// Returns the options for the second reading, which checks each document against two schemas.
     ///
-    /// One schema is inferred from all documents, and the other from one half of them. The documents of the other half
-    /// that do not fit the second schema show how many new documents might not fit the first.
+    /// One schema is inferred from all documents, the other from only half of them. The share of the other half that
+    /// does not fit the second schema shows how many new documents might not fit the first.
     func checking(_ inference: Inference, _ scan: ScanOptions) -> ScanOptions {
         var scan = scan
         scan.judging.active = .covered(inference.trained)
         return scan
     }
 
-    /// Returns the schema that is inferred from the survey of each collection, in the order of the surveys.
+    /// Returns one inferred schema for each survey, in the order of the surveys.
     func inferences(_ surveys: [(namespace: Namespace, survey: Survey)]) throws -> [Inference] {
         let titles = TypeTitles.roots(
             of: surveys.map(\.namespace.collection), isPascalCase: options.dialect == .prisma)

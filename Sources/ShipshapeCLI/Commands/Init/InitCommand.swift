@@ -66,7 +66,7 @@ struct InitCommand: AsyncParsableCommand {
 
     // MARK: answers
 
-    /// Returns where the connection string comes from.
+    /// Returns the source of the connection string: an environment variable, or the configuration file itself.
     private func deployment() throws -> NewProject.Deployment {
         let fallback = "SHIPSHAPE_URI"
         if uri == nil, Console.canAsk {
@@ -116,7 +116,7 @@ struct InitCommand: AsyncParsableCommand {
 
     /// Reads a schema, to see whether it is valid and which dialect it has.
     ///
-    /// Neither depends on the database of a Prisma schema, so any name is given for the database.
+    /// The name of a Prisma schema's database affects neither of the two, so a placeholder is passed.
     private static func read(_ name: String) throws(SchemaError) -> ServerSchema {
         try ServerSchema.read(at: name, database: "database")
     }

@@ -7,7 +7,7 @@ internal import ServerSchema
 
 /// The first files of a project, and the commands to begin with.
 struct NewProject {
-    /// Where the connection string of the deployment comes from.
+    /// The source of the connection string for the deployment.
     enum Deployment {
         /// An environment variable.
         case variable(String)
@@ -22,7 +22,7 @@ struct NewProject {
             answer.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
         }
 
-        /// Returns why an answer cannot be used; `nil` if it can.
+        /// Returns the reason why an answer cannot be used; `nil` if it can be used.
         static func defect(of answer: String) -> String? {
             guard !isVariable(answer) else { return nil }
             guard answer.hasPrefix("mongodb://") || answer.hasPrefix("mongodb+srv://") else {

@@ -196,10 +196,9 @@ struct MigrateCommand: AsyncParsableCommand {
 }
 
 extension CompiledJob {
-    /// Whether the deploy that is recorded for this job also counts for the job `waiting`, which waits for a deploy.
+    /// Whether a deploy that is recorded for this job also counts for the job `waiting`, which waits for its deploy.
     ///
-    /// This is so if both jobs have the same collection and the same next schema, and this job does not require the
-    /// deploy itself.
+    /// `true` if both jobs have the same collection and the same next schema, and this job does not require the deploy.
     fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {
         let next = [self, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
         return !job.requiresDeploy && job.namespace == waiting.job.namespace && next[0] == next[1]

@@ -49,9 +49,9 @@ struct MigrateRun {
         for (index, entry) in pending.enumerated() {
             do {
                 var options = options
-                // `--deployed` states that the next schema is the active one, and applies only to jobs that require the
-                // deploy. Other jobs may be meant to run before the deploy, so for them, the active schema stays the
-                // one that their files name.
+                // `--deployed` states that the next schema is already active. The flag applies only to jobs that wait
+                // for the deploy. Other jobs may be meant to run before it, so they keep the active schema that their
+                // files name.
                 options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }

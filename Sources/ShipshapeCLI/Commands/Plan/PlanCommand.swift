@@ -212,8 +212,8 @@ struct PlanCommand: AsyncParsableCommand {
         var surveyed = try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: plan, from: try pool.client())
         }
-        // The survey counts only the documents that a step affects. For a change without a step, a check counts the
-        // affected documents.
+        // The survey counts the documents that each planned step affects. For a change without a step, a check with the
+        // new schema counts the failing documents instead.
         var open = schemas.new
         let unplanned = surveyed.unplannedCollections
         open.collections.removeAll { !unplanned.contains($0.namespace) }

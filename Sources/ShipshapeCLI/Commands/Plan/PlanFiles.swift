@@ -25,8 +25,9 @@ struct PlanFiles {
     /// The suffix in the file names of repair jobs, so that these files do not replace the jobs for a schema change.
     private static let ofRepairs = "+fix"
 
-    /// The first of the folders `jobs`, `jobs-2` and so on that has no repair jobs of an earlier plan, because `plan
-    /// --fix` does not overwrite these.
+    /// The first of the folders `jobs`, `jobs-2` and so on that has no repair jobs of an earlier plan.
+    ///
+    /// `plan --fix` does not overwrite such jobs without `--force`.
     static var folderForRepairs: String {
         let names = sequence(state: 1) { (number: inout Int) -> String? in
             defer { number += 1 }
@@ -87,7 +88,7 @@ struct PlanFiles {
     /// its schemas.
     ///
     /// A draft of a job is not checked, because its whole file is commented out until the operator chooses a
-    /// suggestion. Partner jobs without questions for the operator are read back as well.
+    /// suggestion. Partner jobs that have no open questions for the operator are read back, too.
     /// - Throws: ``PlanDefect`` if a text fails the check.
     func texts(of planner: Planner, ids: IDDisplay, showsValues: Bool) throws -> [String] {
         for partner in partners where partner.draft.open.isEmpty {
