@@ -104,7 +104,7 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the job with the data that its client-side steps need before the first document.
+    /// Returns the job after its client-side steps have read the data that they need before the first document.
     /// - Throws: ``RunError`` when a collection that a step reads does not exist or cannot be used; ``MongoError``.
     package func prepared(on collection: MongoCollection) throws -> CompiledJob {
         guard !isServerSide else { return self }
@@ -280,8 +280,8 @@ extension CompiledJob {
     /// Whether the kinds of the job's steps prove that no document can need the job again after a run.
     ///
     /// This is the case if the server runs all steps, no step might be needed again after its own write, and no step
-    /// reads or writes a field that another step writes. If it is `false`, documents have to be checked for a second
-    /// need.
+    /// reads or writes a field that another step writes. If the value is `false`, documents have to be checked for a
+    /// second need.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)

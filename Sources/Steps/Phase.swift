@@ -50,7 +50,7 @@ package struct Phase: Sendable {
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
-    /// Returns the phase with the data that its client-side step needs before the first document.
+    /// Returns the phase after its client-side step has read the data that it needs before the first document.
     package func prepared(in context: ClientContext) throws -> Phase {
         guard var step = steps.first, let transform = step.transform else { return self }
         do {
@@ -161,8 +161,8 @@ package struct Phase: Sendable {
 /// If a later phase changed a document that an earlier phase still has to change, it could remove fields that the
 /// earlier phase reads.
 ///
-/// A document has not completed an earlier phase if that phase skipped it, because it was locked or could not be
-/// written, or if it was added or changed after the runner had read that part of the collection.
+/// An earlier phase may have skipped the document, because it was locked or could not be written. Or another client
+/// added or changed the document after the runner had read that part of the collection.
 extension Phase {
     /// A cheap condition that every document needing the phase meets; `nil` if there is no such condition.
     package var quickNeed: BSONDocument? { steps.quickNeed }

@@ -25,7 +25,7 @@ package struct PhaseEvaluator: Sendable {
     ///
     /// The server has to evaluate them if a step is client-side, if the collection has a collation, or if the server
     /// answers so slowly that reading whole documents takes too long. It also has to evaluate them if the client cannot
-    /// evaluate a step's update, or cannot evaluate more than 20 % of the first documents.
+    /// evaluate a step's update, or if more than 20 % of the first documents cannot be evaluated by the client.
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }

@@ -138,8 +138,8 @@ package struct Survey {
     /// A cheap condition that every document meets which a step changes or skips; `nil` if there is no such condition,
     /// or if only a list of documents is surveyed.
     ///
-    /// The condition holds for the documents as they are before the job. A document that does not meet it is not
-    /// changed by any step of the job.
+    /// The condition is evaluated on documents before the job changes them. If a document does not meet it, no step of
+    /// the job changes the document.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -239,8 +239,8 @@ package struct Survey {
     /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count all.
     ///
     /// The server has to count if only a list of documents is surveyed, if a step depends on the changes of an earlier
-    /// step, if the collection has a collation, or if the server answers slowly. It also has to count if the client
-    /// cannot evaluate more than ``maximumUnevaluated`` documents.
+    /// step, if the collection has a collation, or if the server answers slowly. It also has to count if more than
+    /// ``maximumUnevaluated`` documents cannot be evaluated by the client.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil

@@ -106,7 +106,7 @@ struct StepProgram {
 
     /// Evaluates the remaining runs on the documents that the first run returned, and returns the results.
     ///
-    /// If ``Document/isLarge`` is `true`, the first run is evaluated on the document again.
+    /// If ``Document/isLarge`` is `true` for a document, the first run is evaluated on it, too.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {
@@ -173,11 +173,11 @@ extension StepProgram.Document {
 }
 
 extension BSONDocument {
-    /// Returns the document with the field at `path` set to `value`; all but the last name of the path are embedded
+    /// Returns the document with the field at `path` set to `value`; all names of the path but the last name embedded
     /// objects.
     ///
-    /// If the last object lacks the field, the field is added at its end, as the server's `$mergeObjects` does. If an
-    /// object on the path is missing, the document stays unchanged.
+    /// If the last object lacks the field, the field is added at the end of the object, as the server's `$mergeObjects`
+    /// does. If an object on the path is missing, the document stays unchanged.
     func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
         guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }
         guard case .object(let inner)? = self[name] else { return self }

@@ -135,7 +135,7 @@ import Testing
     }
 
     /// `--connect-timeout` overrides the timeout in the connection string, so the error for an unreachable deployment
-    /// comes after two seconds.
+    /// comes after about two seconds.
     ///
     /// The timeout in the connection string is ten minutes, which would exceed the test's time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentIsNamedInTime() async throws {
