@@ -13,9 +13,10 @@ package struct CollectionParts {
     package let filters: [BSONDocument]
     private let concurrency: Int
 
-    /// Divides a collection into parts for `concurrency` connections; for one connection, there is one part.
+    /// Divides a collection into parts for `concurrency` connections. If `concurrency` is 1, the whole collection is
+    /// one part.
     ///
-    /// If the server cannot find the bounds of parts, the whole collection is one part, too.
+    /// The whole collection is also one part if the server cannot find the bounds of parts.
     /// - Throws: ``MongoError`` if a failure is temporary, such as a lost connection.
     package init(of collection: MongoCollection, for concurrency: Int) throws(MongoError) {
         self.concurrency = concurrency
@@ -34,10 +35,10 @@ package struct CollectionParts {
         }
     }
 
-    /// Calls `count` for each part, and combines the results of all parts into one; each thread combines `start` with
-    /// the results of its parts.
-    /// - Parameter collection: the collection on the calling thread's connection; each other thread uses its own
-    ///   connection.
+    /// Calls `count` for each part on several threads, and combines the results of all parts into one with `combining`.
+    /// - Parameters:
+    ///   - start: the initial value on each thread, to which the thread adds the results of its parts.
+    ///   - collection: the collection on the calling thread's connection; each other thread uses its own connection.
     package func reduce<R: Sendable>(
         _ start: R, on pool: ClientPool, and collection: MongoCollection,
         _ count: @Sendable @escaping (BSONDocument, MongoCollection) throws -> R,
@@ -69,9 +70,9 @@ extension IDRange {
     ///
     /// A document matches exactly one of the filters.
     ///
-    /// If all bounds have one ``ComparedType``, the filters use the match language, because the server then need not
-    /// check the documents that it finds by the index. The match language compares only values of one such type, so
-    /// the first filter also matches every `_id` of another type.
+    /// If all bounds have one ``ComparedType``, the filters use `$gte` and `$lt` without `$expr`, because the server
+    /// then need not check the documents that it finds by the index. Such filters match only values of the bounds'
+    /// type, so the first filter also matches every `_id` of another type.
     package static func filters(_ ranges: [IDRange]) -> [BSONDocument] {
         guard ranges.count > 1 else { return ranges.map { _ in [:] } }
         let types = Set(ranges.compactMap(\.lower).map(\.comparedType))
@@ -89,8 +90,9 @@ extension IDRange {
         BSONDocument([("lower", lower), ("upper", upper)].compactMap { name, bound in bound.map { (name, $0) } })
     }
 
-    /// The condition that a document's `_id` is in the range, as an expression, because an expression compares an `_id`
-    /// of any type with the bounds.
+    /// The condition that a document's `_id` is in the range.
+    ///
+    /// The condition is an aggregation expression, because expressions compare values of different types.
     var membership: Expression {
         let id = Expression(.string("$_id"))
         let bounds = [lower.map { ("$gte", $0) }, upper.map { ("$lt", $0) }].compactMap(\.self)
@@ -99,10 +101,11 @@ extension IDRange {
 }
 
 extension BSONValue {
-    /// The groups of types within which the match language compares values; it does not compare values across groups.
+    /// The groups of types that `$gte` and `$lt` compare in a filter without `$expr`; values of different groups never
+    /// match.
     fileprivate enum ComparedType { case objectID, text, number, date }
 
-    /// The group of the value's type; `nil` for a value of any other type, for NaN, and for the infinities.
+    /// The group of the value's type; `nil` for any other type, for NaN, and for the infinities.
     fileprivate var comparedType: ComparedType? {
         switch self {
         case .objectID: .objectID

@@ -16,9 +16,8 @@ package struct CompiledJob: Sendable {
     package private(set) var active: CompiledSchema?
     /// Whether documents that stop fitting the active schema are counted.
     ///
-    /// They are counted only if the active schema is one of App Services, whose sync keeps a ledger of them. For a
-    /// validator, for example, there is neither a ledger nor a limit, because the server refuses documents that do not
-    /// fit.
+    /// They are counted only under an App Services schema, because App Services keeps a ledger of such documents. A
+    /// validator, for example, has neither a ledger nor a limit, because the server refuses documents that do not fit.
     package private(set) var countsUnsyncable: Bool
     /// The schema to which the job makes the documents fit; `nil` if the job names none.
     package let next: CompiledSchema?
@@ -27,7 +26,7 @@ package struct CompiledJob: Sendable {
     package let changes: [SchemaChange]
     /// The documents that the job covers: the whole collection, or the part between two `_id`s.
     package private(set) var scope = ReadScope.collection
-    /// The schema files that the job is bound to, by role.
+    /// The schema files that the job uses, each with the role `active` or `next`.
     package let sources: [(role: String, source: SchemaSource)]
     /// The internal ids of the sync engine's app, which the ledger's entries contain; empty if the schemas do not name
     /// the app.
@@ -105,7 +104,7 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the job with the data that its client-side steps need before the first document.
+    /// Returns the job after its client-side steps have read the data that they need before the first document.
     /// - Throws: ``RunError`` when a collection that a step reads does not exist or cannot be used; ``MongoError``.
     package func prepared(on collection: MongoCollection) throws -> CompiledJob {
         guard !isServerSide else { return self }
@@ -155,9 +154,10 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the compiled steps of the refresh, which is a part of each later run of the job.
-    /// - Parameter others: the steps of the job's phases. The server might alter a value that these steps read or
-    ///   write, so ``AlteredDocument`` checks these values, too.
+    /// Returns the compiled steps of the refresh, with which each later run of the job updates the values that the job
+    /// wrote.
+    /// - Parameter others: the steps of the job's phases. ``AlteredDocument`` also checks the values that these steps
+    ///   read or write, because the server might alter them.
     private static func refreshing(_ steps: [Job.LocatedStep], with others: [CompiledStep]) -> [CompiledStep] {
         let refreshing = steps.compactMap { located in
             located.step.kind.refresh.map { (step: located.step.with($0), location: located.location) }
@@ -170,10 +170,10 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the job for a server of this wire version.
+    /// Returns the job compiled for a server of this wire version.
     ///
-    /// From MongoDB 5.0 on, the server can detect more of the documents that it would alter; see
-    /// ``AlteredDocument/init(by:seeingKeys:)``.
+    /// From MongoDB 5.0 on, the server can detect more of the documents that its write would change beyond the steps'
+    /// own changes; see ``AlteredDocument/init(by:seeingKeys:)``.
     package func compiled(for wireVersion: Int) -> CompiledJob {
         guard wireVersion >= ServerHello.wireVersionOf50 else { return self }
         var job = self
@@ -219,7 +219,7 @@ package struct CompiledJob: Sendable {
     /// Returns ``afterDeploy`` if an operator recorded the deploy of the next schema, and otherwise the unchanged job.
     package func judged(by control: Control) -> CompiledJob { control.deployed == nil ? self : afterDeploy }
 
-    /// The schema files that the job is bound to, in the form that the state database stores.
+    /// The schema files that the job uses, in the form in which the state database stores them.
     package var schemaRecords: [BSONDocument] {
         sources.map { role, source in
             ["role": .string(role), "path": .string(source.path), "text": .string(source.text)]
@@ -268,19 +268,20 @@ extension Job {
 }
 
 extension CompiledJob {
-    /// Whether the kinds of the job's steps prove that no document can prevent a run, so that the run need not survey
-    /// the documents first.
+    /// Whether a run need not survey the documents first, because the kinds of the job's steps prove that no document
+    /// can prevent the run.
     ///
-    /// They prove it if the job certainly ends, makes no document unsyncable, and skips every document that it cannot
-    /// change.
+    /// This is the case if the job certainly ends, makes no document unsyncable, and skips every document that it
+    /// cannot change.
     package var isSafeByForm: Bool {
         endsByConstruction && isSafe && job.steps.allSatisfy { $0.step.kind.refuses.isEmpty }
     }
 
     /// Whether the kinds of the job's steps prove that no document can need the job again after a run.
     ///
-    /// They prove it if the server runs all steps, no step might be needed again after its own write, and no step reads
-    /// or writes a field that another step writes. With such a proof, no document has to be checked for a second need.
+    /// This is the case if the server runs all steps, no step might be needed again after its own write, and no step
+    /// reads or writes a field that another step writes. If the value is `false`, documents have to be checked for a
+    /// second need.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)
@@ -296,7 +297,8 @@ extension CompiledJob {
 }
 
 extension Job {
-    /// Returns the changes of the collection's schema, with the renames that the job file states.
+    /// Returns the changes between two schemas of the collection. A field that the job file declares as renamed counts
+    /// as one change.
     /// - Throws: ``JobError`` at a rename that does not fit the schemas.
     fileprivate func changes(
         from active: CollectionSchema, to next: CollectionSchema

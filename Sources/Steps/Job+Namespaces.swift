@@ -11,8 +11,8 @@ extension Job {
             + steps.flatMap { step in step.step.kind.namespaces.map { ($0, step.location) } }
     }
 
-    /// Refuses a job that names the ledger, a collection in the state database, or a collection that the server or the
-    /// sync service keeps for itself.
+    /// Throws if the job names the ledger, a collection in the state database, or a collection that is reserved for the
+    /// server or the sync service.
     /// - Throws: ``RunError`` with the location in the job file.
     package func checkNamespaces(stateDatabase: String, ledger: Namespace?) throws(RunError) {
         for (namespace, location) in namespaces {
@@ -56,8 +56,9 @@ package struct JobInDatabases: Sendable {
         own = try CompiledJob(job, active: active, next: next, assuming: assumptions)
     }
 
-    /// Returns the job for one of the databases, under `name`; its collections are the collections of the same names in
-    /// that database.
+    /// Returns the job compiled for another database, under the name `name`.
+    ///
+    /// The compiled job uses the collections of `database` that have the same names as the job file's collections.
     /// - Throws: ``JobError`` when a step does not fit a schema.
     package func compiled(_ name: String, for database: String) throws(JobError) -> CompiledJob {
         let own = job.namespace.database

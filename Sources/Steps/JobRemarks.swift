@@ -40,8 +40,8 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
-        // A repair gets no note that documents are not counted: its active schema is also its next one, and a run
-        // counts the documents that clients of the next schema cannot read.
+        // A job that repairs documents gets no note that documents are not counted. In this case the active schema is
+        // also the next one, and a run counts the documents that clients of the next schema cannot read.
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
@@ -72,7 +72,7 @@ extension CompiledJob {
                         + "\(wireVersion))"
                 ).located(at: step.location)
             }
-            // In the filter of a delete, an older server cannot compare the end of undo's lease with the server's
+            // Before MongoDB 5.0, the filter of a delete cannot compare the end of undo's lease with the server's
             // clock. Undo could therefore delete documents after its lease has ended.
             if step.step.kind.linksToCreated != nil, wireVersion < ServerHello.wireVersionOf50 {
                 throw RunError(
@@ -85,7 +85,8 @@ extension CompiledJob {
         try checkSize()
     }
 
-    /// Returns notes for the operator on what an older server cannot detect in a document before the write.
+    /// Returns notes for the operator about a server before MongoDB 5.0, which cannot detect arrays that a write would
+    /// renumber.
     ///
     /// The list is empty from MongoDB 5.0 on.
     package static func notes(of wireVersion: Int) -> [String] {
@@ -119,9 +120,9 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// Returns a line for the operator for each obstacle to the job that a step found in the documents.
+    /// Returns one line for the operator for each obstacle that a client-side step found before the first document.
     ///
-    /// The obstacles of a step that no document needs are left out.
+    /// If the survey found no document that needs a step, the obstacles of that step are left out.
     package func obstacles(found survey: Survey.Result) -> [String] {
         zip(steps, survey.before).flatMap { step, count in
             count.needing == 0 ? [] : step.preparation.obstacles.map { $0.message(of: step) }

@@ -35,7 +35,8 @@ package struct JobSurvey: Sendable {
     }
 
     /// Counts the documents that the steps of a job would change or skip.
-    /// - Throws: ``RunError`` when there is no such collection, or the job cannot use a collection; ``MongoError``.
+    /// - Throws: ``RunError`` when the job's collection does not exist, or when a collection cannot be used;
+    ///   ``MongoError``.
     package init(of job: CompiledJob, on client: borrowing Client) throws {
         _ = try Target.find(job.job.namespace, on: client)
         let collection = client.collection(job.job.namespace)
@@ -63,8 +64,8 @@ package struct JobSurvey: Sendable {
         }
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
-        // The server does not run client-side steps, so it misses documents that only the client finds to be skipped.
-        // At least as many documents are stuck as the largest single count of a step.
+        // The aggregation in `stuck` evaluates no client-side steps, so it misses documents that only the client can
+        // find. The largest count of a single reason is a lower bound, too, so the greater of the two numbers is used.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }

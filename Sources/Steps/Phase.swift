@@ -23,16 +23,17 @@ package struct Phase: Sendable {
 
     /// The names of the top-level fields that the steps may write or remove, sorted by their bytes.
     package let touched: [String]
-    /// The steps outside of the phase whose written and removed fields ``touched`` includes.
+    /// Steps of other phases; ``touched`` also includes the fields that these steps write or remove.
     private let alsoTouching: [CompiledStep]
     /// Whether a step may remove or move a top-level field.
     package let removesFields: Bool
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// A condition for each document that the client found not to need an earlier client-side step, by `_id`.
+    /// A condition by `_id`, for each document that the client found not to need the client-side steps of earlier
+    /// phases.
     ///
-    /// The document meets its condition while it is unchanged.
+    /// The document meets its condition as long as it is unchanged.
     private var cleared: [BSONValue: Expression] = [:]
 
     /// Creates a phase of steps.
@@ -49,7 +50,7 @@ package struct Phase: Sendable {
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
-    /// Returns the phase with the data that its client-side step needs before the first document.
+    /// Returns the phase after its client-side step has read the data that it needs before the first document.
     package func prepared(in context: ClientContext) throws -> Phase {
         guard var step = steps.first, let transform = step.transform else { return self }
         do {
@@ -130,7 +131,8 @@ package struct Phase: Sendable {
     /// ``StepKind/determinesOldValue``.
     package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
 
-    /// Whether ``riskySteps`` is empty; otherwise each chunk is judged before the write.
+    /// Whether no step might make a syncing document unsyncable. If `false`, each chunk is checked before it is
+    /// written.
     package var isSafe: Bool { riskySteps.isEmpty }
 
     /// The condition that a document needs the phase.
@@ -156,10 +158,11 @@ package struct Phase: Sendable {
 
 /// The conditions that exclude documents which have not completed the earlier phases.
 ///
-/// If a phase changed such a document, it could remove fields that an earlier step still has to read.
+/// If a later phase changed a document that an earlier phase still has to change, it could remove fields that the
+/// earlier phase reads.
 ///
-/// An earlier phase may have skipped such a document because it was locked or could not be written. Or the document was
-/// added or changed after the runner had read the part of the collection that contains it.
+/// An earlier phase may have skipped the document, because it was locked or could not be written. Or another client
+/// added or changed the document after the runner had read that part of the collection.
 extension Phase {
     /// A cheap condition that every document needing the phase meets; `nil` if there is no such condition.
     package var quickNeed: BSONDocument? { steps.quickNeed }
@@ -173,12 +176,13 @@ extension Phase {
         }
     }
 
-    /// The client-side steps of the earlier phases; the server alone cannot determine whether a document needs them.
+    /// The client-side steps of the earlier phases. The server alone cannot determine whether a document needs these
+    /// steps.
     package var earlierOfClient: [CompiledStep] { earlier.filter { $0.client != nil } }
 
-    /// Returns the phase with a condition for each document that the client found not to need an earlier client-side
-    /// step.
-    /// - Parameter cleared: the conditions by `_id`; each holds only for the document with that `_id`, and only while
+    /// Returns the phase with conditions for the documents that the client found not to need the client-side steps of
+    /// earlier phases.
+    /// - Parameter cleared: the conditions by `_id`. Each holds only for the document with that `_id`, and only while
     ///   the document is unchanged.
     package func clearing(_ cleared: [BSONValue: Expression]) -> Phase {
         var phase = self

@@ -21,11 +21,11 @@ package struct PhaseEvaluator: Sendable {
     /// The most documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200
 
-    /// Compiles a phase for the documents of a scope; `nil` if the server has to evaluate them.
+    /// Compiles a phase for the documents of a scope; returns `nil` if the server has to evaluate the documents.
     ///
-    /// The server has to evaluate the documents if it answers slowly, so that reading them costs much, if the
-    /// collection has a collation, or if a step is client-side. It also has to evaluate them if the client cannot
-    /// evaluate the update of a step, or more than 20 % of the first documents.
+    /// The server has to evaluate them if a step is client-side, if the collection has a collation, or if the server
+    /// answers so slowly that reading whole documents takes too long. It also has to evaluate them if the client cannot
+    /// evaluate a step's update, or if more than 20 % of the first documents cannot be evaluated by the client.
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
@@ -75,10 +75,10 @@ package struct PhaseEvaluator: Sendable {
         return (after, count)
     }
 
-    /// Throws if a touched field is an array whose keys, or those of an array directly inside it, are not 0, 1, 2 and
-    /// so on.
+    /// Throws if the keys of an array are not 0, 1, 2 and so on, because the server may renumber such keys.
     ///
-    /// The server may renumber such keys.
+    /// The function checks arrays in the fields that the phase may write or remove, and the arrays directly inside
+    /// these.
     private func checkArrays(of document: borrowing BSONView) throws(NotEvaluated) {
         do throws(BSONError) {
             for name in touched {

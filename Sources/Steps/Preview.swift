@@ -60,7 +60,7 @@ package struct Preview: ~Copyable {
             scope.filter(quick: onlyNeeding ? phase.quickNeed : nil), options: scope.options("preview"))
     }
 
-    /// Returns the next document; `nil` at the end.
+    /// Returns the outcome for the next document; `nil` after the last document.
     package mutating func next() throws -> Outcome? {
         if evaluation != nil { return try nextEvaluated() }
         while true {
@@ -76,8 +76,10 @@ package struct Preview: ~Copyable {
         }
     }
 
-    /// Returns the next outcome that the client computes; `nil` at the end, and when the server has to evaluate
-    /// documents.
+    /// Returns the next outcome that the client computes.
+    ///
+    /// Returns `nil` after the last document, and when so many documents wait for the server that it has to evaluate
+    /// them first.
     private mutating func nextRead() throws -> Outcome? {
         while let view = try documents?.next() {
             guard let evaluator else { return nil }

@@ -31,8 +31,8 @@ package enum ReadScope: Sendable {
     /// Returns a filter for the documents of the scope.
     /// - Parameters:
     ///   - condition: a further condition that the documents have to meet.
-    ///   - quick: a condition in the match language that every wanted document meets, so that the server can use an
-    ///     index; ignored for ``span(_:)`` and ``ids(_:)``.
+    ///   - quick: a filter without `$expr` that every wanted document matches, so that the server can use an index;
+    ///     ignored for ``span(_:)`` and ``ids(_:)``.
     package func filter(where condition: Expression? = nil, quick: BSONDocument? = nil) -> BSONDocument {
         var filter = isWhole ? (try? quick?.elements())?.map { ($0.name, $0.value) } ?? [] : []
         var conditions = condition.map { [$0] } ?? []
@@ -54,8 +54,8 @@ package enum ReadScope: Sendable {
         }
     }
 
-    /// Returns the number of documents in the scope; for a whole collection, the number that the server's metadata
-    /// states, which may be inexact.
+    /// Returns the number of documents in the scope. For a whole collection, the number comes from the collection's
+    /// metadata and may be inexact.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {
         if case .collection = self { return try collection.estimatedCount() }
         return try collection.countDocuments(filter())
@@ -88,7 +88,7 @@ package struct IDSpan: Hashable, Sendable {
 
     /// The condition that a document's `_id` is in the range.
     ///
-    /// The condition is used in `$expr`, because comparisons in the match language match only values of the bound's own
+    /// The condition is used in `$expr`, because `$gt` and `$lte` without `$expr` match only values of the bound's own
     /// type. The server derives exact index bounds from the condition.
     var membership: Expression {
         let id = Expression(.string("$_id"))

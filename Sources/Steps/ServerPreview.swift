@@ -9,7 +9,7 @@ struct ServerPreview: ~Copyable {
     private static let openMark = "__shipshape_open"
     private static let alteredMark = "__shipshape_altered"
 
-    /// The size in bytes above which a document is not sent together with its outcome.
+    /// The size in bytes above which the server does not return a document's original together with the result.
     ///
     /// A reply must fit into 16 MiB.
     private static let large = 8_000_000
@@ -26,8 +26,8 @@ struct ServerPreview: ~Copyable {
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
         // This stage marks each document that the phase leaves unchanged. A document stays unchanged if it is locked,
-        // or if the server's write would change more of it than the steps do (see ``AlteredDocument``). Evaluating this
-        // needs the whole document, so the stage precedes the first access to a field.
+        // or if the server's write would change more of it than the steps do (see ``AlteredDocument``). The check needs
+        // the original bytes of the whole document, so this stage precedes the stages that read single fields.
         let stays = Expression.any([phase.steps.alteredAlthoughNeeded, !SyncLock.isFree])
         pipeline.append(["$set": [Self.alteredMark: stays.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
@@ -37,9 +37,10 @@ struct ServerPreview: ~Copyable {
         cursor = collection.aggregate(pipeline, options: scope.options("preview", ["allowDiskUse": true]))
     }
 
-    /// Returns the stages of the updates.
+    /// Returns the pipeline stages that run the phase's steps.
     ///
-    /// If several phases are joined, a stage before each update adds 1 to a count if that update changes the document.
+    /// For joined phases, a stage before each phase's steps adds 1 to a counter in the document if that phase changes
+    /// the document.
     private static func stages(of phase: Phase) -> [BSONDocument] {
         guard phase.parts.count > 1 else { return phase.pipeline }
         return phase.parts.flatMap { part in
@@ -50,7 +51,7 @@ struct ServerPreview: ~Copyable {
         }
     }
 
-    /// Returns the next document; `nil` at the end.
+    /// Returns the outcome for the next document; `nil` after the last document.
     mutating func next() throws -> Preview.Outcome? {
         guard let (found, isLarge) = try nextOutcome() else { return nil }
         var outcome = found

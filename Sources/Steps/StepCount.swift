@@ -63,7 +63,7 @@ extension StepCount {
 
 /// Counts the documents that are certain to fail under a schema.
 ///
-/// A runner of a part of a job counts only in that part, because it is not responsible for other documents.
+/// If several runners share a job, each counts only the documents in its own part.
 package struct FailingCount: Sendable {
     private let schema: CompiledSchema
     private let namespace: Namespace

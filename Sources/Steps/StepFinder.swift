@@ -10,11 +10,10 @@ struct StepFinder: Sendable {
     private struct Question: Sendable {
         let isNeeded: CompiledExpression
         let reasons: [CompiledExpression]
-        /// Whether a document can need the step and be skipped by it at the same time, or be skipped for several
-        /// reasons.
+        /// Whether the step applies to the elements of an array or dictionary.
         ///
-        /// Some elements of an array or dictionary may need the step, while the step skips other elements for several
-        /// reasons.
+        /// The step may then change some elements of a document and skip others, for several reasons, so every
+        /// condition is evaluated.
         let isAboutElements: Bool
     }
 
@@ -36,7 +35,7 @@ struct StepFinder: Sendable {
         isAnything = CompiledExpression(Self.isAnything(steps))
     }
 
-    /// Returns the condition that a document might need one of the steps, or be skipped by one.
+    /// Returns the condition that a step might change the document, or might skip it.
     static func isAnything(_ steps: [CompiledStep]) -> Expression {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
     }

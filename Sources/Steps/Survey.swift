@@ -6,10 +6,11 @@ package import Mongo
 /// Counts the documents that each step of a job would change or skip, and the documents that it would still change
 /// after the job.
 ///
-/// If all steps are server-side, either the client counts with ``StepFinder`` or, where it cannot, the server counts.
+/// If all steps are server-side, the client counts with ``StepFinder`` if it can evaluate the documents; otherwise the
+/// server counts.
 ///
 /// If a step is client-side, ``Evaluation`` counts the documents that need a step. The server counts the other
-/// documents, which a step might still skip.
+/// documents, because a step might still skip them.
 package struct Survey {
     /// The counts of a survey, for each step and for the job as a whole.
     package struct Result {
@@ -71,10 +72,11 @@ package struct Survey {
             })
     }
 
-    /// Counts the documents of the survey's scope; if the server counts, several connections may be used.
+    /// Counts the documents of the survey's scope. If the server counts, up to `concurrency` connections each count a
+    /// part of the collection at a time.
     ///
-    /// Each connection then reads one part of the collection after another. If ``quick`` matches few documents, the
-    /// survey uses one connection: reading parts by the index costs twice as much as reading the whole collection.
+    /// A single connection is used if ``quick`` matches few documents, because reading parts by the index costs twice
+    /// as much as reading the whole collection.
     /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
@@ -95,11 +97,10 @@ package struct Survey {
                 }))
     }
 
-    /// Returns the result, with `documents` replaced by the number of all documents in the scope if it might be too
-    /// low.
+    /// Returns the result, with `documents` corrected if the survey read only some of the documents.
     ///
-    /// The survey's own number of documents might be too low if the survey leaves out documents that no step changes or
-    /// skips.
+    /// The survey leaves out documents that no step changes or skips, if it can. `documents` then becomes the number of
+    /// all documents in the scope.
     private func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result
@@ -134,11 +135,11 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that holds for every document which a step changes or skips; `nil` if there is none, or if
-    /// only a list of documents is surveyed.
+    /// A cheap condition that every document meets which a step changes or skips; `nil` if there is no such condition,
+    /// or if only a list of documents is surveyed.
     ///
-    /// The condition is checked before the job. If no step applies to a document at that time, the job does not change
-    /// it.
+    /// The condition is evaluated on documents before the job changes them. If a document does not meet it, no step of
+    /// the job changes the document.
     private var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
@@ -193,7 +194,7 @@ package struct Survey {
     /// This is the case if the survey has one pass and no step depends on the changes of an earlier step. Such an
     /// evaluation costs much less than passing the document from step to step.
     private var evaluatesAtOnce: Bool {
-        // If one step of the job file was compiled to several steps, the resulting steps depend on each other.
+        // If one step of the job file was compiled to several steps, these steps depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
 
@@ -238,8 +239,8 @@ package struct Survey {
     /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count all.
     ///
     /// The server has to count if only a list of documents is surveyed, if a step depends on the changes of an earlier
-    /// step, if the collection has a collation, if the server answers slowly, or if the client cannot evaluate too many
-    /// of the documents.
+    /// step, if the collection has a collation, or if the server answers slowly. It also has to count if more than
+    /// ``maximumUnevaluated`` documents cannot be evaluated by the client.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
             return nil
@@ -306,8 +307,9 @@ extension Survey.Result {
 }
 
 extension Survey {
-    /// Adds the counts of the documents that need a step; the server evaluates the server-side steps of each such
-    /// document, and the client evaluates the other steps.
+    /// Adds the counts of the documents that need a step.
+    ///
+    /// The server evaluates the server-side steps on these documents, and the client evaluates the client-side steps.
     func addEvaluated(to result: inout Result) throws {
         var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
         while let outcome = try evaluation.next() {

@@ -24,8 +24,8 @@ struct SurveyPasses {
     /// again.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// The stages that store in each document what each step finds there after the changes of the earlier server-side
-    /// steps.
+    /// The stages that evaluate every step on the document as the earlier server-side steps change it, and that store
+    /// each step's finding in the document.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [alterationStage]
@@ -65,11 +65,11 @@ struct SurveyPasses {
         return builder.finish()
     }
 
-    /// Returns the stages that change a document as the server-side steps before the given step do.
+    /// Returns the stages that run the server-side steps before the step with the index `step`.
     func stages(before step: Int) -> [BSONDocument] {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// The name of the field in which the pipeline stores what the steps find in one pass.
+    /// Returns the name of the field in which the pipeline stores the findings of the steps in one pass.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

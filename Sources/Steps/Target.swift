@@ -18,7 +18,8 @@ package struct Target {
     package let validator: RefusingValidator?
 
     /// Finds the collection that a job names.
-    /// - Throws: ``RunError`` when there is no collection of that name, or a job cannot write it; ``MongoError``.
+    /// - Throws: ``RunError`` when the collection does not exist, or when a job cannot write it, such as a view;
+    ///   ``MongoError``.
     package static func find(_ namespace: Namespace, on client: borrowing Client) throws -> Target {
         let infos = try client.listCollections(of: namespace.database)
         guard let info = infos.first(where: { $0.name == namespace.collection }) else {
@@ -42,7 +43,8 @@ package struct Target {
             validator: RefusingValidator(of: info))
     }
 
-    /// Returns what happened to a collection during a run, with the remedy; `nil` if it still exists under its UUID.
+    /// Returns a text that says how a collection was renamed, dropped or replaced during a run, and how to fix it;
+    /// `nil` if the collection still exists under its UUID.
     package static func fate(
         of namespace: Namespace, _ uuid: BSONValue?, for job: String, on client: borrowing Client
     ) throws(MongoError) -> String? {

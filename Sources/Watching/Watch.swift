@@ -10,7 +10,7 @@ package import ServerSchema
 ///
 /// The watch keeps a ledger of the documents that do not sync.
 package struct Watch: Sendable {
-    /// The schemas of the collections that sync, in which the watch judges documents.
+    /// The schemas of the synced collections, by which the watch judges documents.
     let schemas: [CompiledSchema]
     /// The internal id of the sync engine's app, which each entry of the ledger contains; `nil` if the schema names no
     /// app.

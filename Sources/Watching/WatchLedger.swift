@@ -16,7 +16,7 @@ struct WatchLedger {
     let namespace: Namespace
     let appID: String?
 
-    /// Refuses a collection in a database to which only the sync engine may write.
+    /// Throws if the collection is in a database to which only the sync engine may write.
     static func check(_ namespace: Namespace) throws(WatchError) {
         guard namespace.database.hasPrefix(LedgerFinder.database) else { return }
         throw WatchError(
@@ -38,8 +38,8 @@ struct WatchLedger {
     }
 
     /// Returns the ledger's entry for a failing document.
-    /// - Parameter pass: identifies the read of the whole collection that found the document; `nil` if a change of the
-    ///   document led to the judgement.
+    /// - Parameter pass: identifies the read of the whole collection that found the document; `nil` if the watch judged
+    ///   the document because of a change event.
     func entry(_ id: BSONValue, of collection: Namespace, _ violation: Violation?, pass: ObjectID?) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", key(id, of: collection))
@@ -69,12 +69,11 @@ struct WatchLedger {
 extension WatchLedger {
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
 
-    /// Records entries in the ledger; an existing entry keeps its time.
+    /// Records entries in the ledger; an existing entry keeps the time at which it was added.
     ///
-    /// An aggregation writes the entries. It begins with the watch's record in the state database, and ends with a
-    /// `$merge` into the ledger. The first stage contains the fence, so the server writes no entries after the lease
-    /// has ended. An upsert with the fence in its filter would not protect the ledger: without a match, it would insert
-    /// the entry.
+    /// An aggregation reads the watch's record in the state database and writes the entries with `$merge`. Its `$match`
+    /// stage contains the fence, a condition that fails after the lease has ended, so a runner without the lease writes
+    /// nothing. An upsert with the fence in its filter would insert the entry if the fence failed.
     /// - Returns: how many of the entries are new.
     @discardableResult
     func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws -> Int {
@@ -137,8 +136,9 @@ extension WatchLedger {
         return found.first?["n"]?.integer ?? 0
     }
 
-    /// Removes the entries of a collection's documents.
-    /// - Parameter pass: identifies a read of the whole collection, whose entries stay; `nil` to remove all entries.
+    /// Removes the entries of a collection's documents from the ledger.
+    /// - Parameter pass: identifies a read of the whole collection; the entries that this read recorded stay. `nil` to
+    ///   remove all entries of the collection.
     /// - Returns: how many entries were removed.
     @discardableResult
     func remove(of collection: Namespace, except pass: ObjectID?, under kernel: inout Kernel) throws -> Int {

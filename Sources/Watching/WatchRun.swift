@@ -76,9 +76,10 @@ struct WatchRun: ~Copyable, FollowingRun {
         return WatchOutcome(counts: try count(held), isCaughtUp: isCaughtUp)
     }
 
-    /// Refuses a server before MongoDB 5.0.
+    /// Throws if the server is older than MongoDB 5.0.
     ///
-    /// In such a server, the filter of a delete cannot use `$$NOW`, so no fence could protect the removal of entries.
+    /// Before 5.0, the filter of a delete cannot use `$$NOW`, so a runner whose lease has ended could still remove
+    /// entries.
     private func checkServer() throws {
         guard try kernel.retrying({ try kernel.client.hello().maxWireVersion }) < ServerHello.wireVersionOf50 else {
             return
@@ -92,10 +93,10 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     func close() { for collection in collections { collection.feed?.close() } }
 
-    /// Resumes each collection at the position at which the last run stopped.
+    /// Resumes each collection at the position in its change stream at which the last run stopped.
     ///
-    /// A collection is read as a whole if no run has read it under the current schema and options, or if another client
-    /// changed the number of its entries in the ledger.
+    /// The whole collection is read instead if no run has read it under the current schema and options, or if another
+    /// client added or removed entries of the collection in the ledger.
     private mutating func start() throws {
         let record = try kernel.retrying { try kernel.store.ranges.document() }
         let state = WatchState(record, digest: watch.digest)
@@ -135,8 +136,8 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads as a whole each collection for which another client changed the number of entries in the ledger.
-    /// - Returns: how many entries the ledger has for each collection after the reads.
+    /// Reads each collection again whose number of entries in the ledger was changed by another client.
+    /// - Returns: how many entries the ledger has for each collection afterwards.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
         let held = Self.byNamespace(counts)
@@ -239,9 +240,10 @@ extension WatchRun {
 // MARK: Reading a whole collection
 
 extension WatchRun {
-    /// Reads a whole collection and judges its documents; if it does not exist, removes its entries from the ledger.
+    /// Reads a whole collection and judges its documents. If the collection does not exist, removes its entries from
+    /// the ledger.
     ///
-    /// In the meantime, a change feed collects the changes, which are judged afterwards.
+    /// During the read, a change feed collects the changes, which are judged afterwards.
     private mutating func read(_ index: Int, because reason: String) throws {
         let namespace = collections[index].namespace
         watch.events(.reading(namespace, reason: reason))
@@ -281,7 +283,8 @@ extension WatchRun {
         own -= try ledger.remove(of: namespace, except: pass, under: &kernel)
         collections[index].entries = own
         try save()
-        // The scan adds a document to the queue each time it judges the document. Its tally counts each document once.
+        // The scan adds a document to the queue each time it judges the document. The scan's tally counts each document
+        // once.
         let counts = result.tally.counts
         let failing = counts.certain + (watch.options.isStrict ? counts.possible : 0)
         watch.events(.wasRead(namespace, documents: counts.read, failing: failing))
@@ -304,10 +307,10 @@ extension WatchRun {
 }
 
 extension WatchedCollection {
-    /// Returns why the ledger's entries for the collection are unreliable, as a clause.
+    /// Returns a clause that says why the ledger's entries for the collection are unreliable: their number is not
+    /// ``entries``, the number that the watch left in the ledger.
     ///
-    /// Returns `nil` if the ledger has as many entries for the collection as the watch left in it, or if ``entries`` is
-    /// `nil`.
+    /// Returns `nil` if the numbers are equal, or if ``entries`` is `nil`.
     /// - Parameter held: how many entries the ledger has for each collection.
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0

@@ -20,7 +20,7 @@ import Testing
 
     /// A BSON document begins with its length, and the bytes of the length may look like the beginning of JSON text.
     ///
-    /// The document is detected as BSON all the same.
+    /// The reader must still detect the document as BSON.
     @Test(arguments: [0x20, 0x5B, 0x7B, 0x0A0A, 0xBF_BBEF]) func aDocumentOfAnyLengthIsBSON(_ length: Int) throws {
         let document: BSONDocument = ["b": .binary(subtype: 0, bytes: Array(repeating: 1, count: length - 13))]
         #expect(try kind(of: document.bytes) == .bson)

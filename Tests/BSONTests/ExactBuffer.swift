@@ -1,6 +1,7 @@
 import BSON
 
-/// Bytes in a memory block of exactly their size, so that AddressSanitizer detects a read beyond them.
+/// A copy of the given bytes in a memory block of exactly their size, so that AddressSanitizer detects a read beyond
+/// the last byte.
 @safe final class ExactBuffer {
     private let memory: UnsafeMutableRawBufferPointer
 
@@ -20,7 +21,7 @@ import BSON
         }
     }
 
-    /// Runs `body` while the byte at `offset` has another value.
+    /// Replaces the byte at `offset` by `byte`, runs `body`, and restores the old byte.
     func with(_ byte: UInt8, at offset: Int, _ body: () -> Void) {
         let before = unsafe memory[offset]
         unsafe memory[offset] = byte

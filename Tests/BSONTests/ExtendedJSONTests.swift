@@ -90,8 +90,8 @@ import Testing
             #expect(try BSONValue(extendedJSON: value.extendedJSON()) == value)
             let list: BSONDocument = ["list": [1, value]]
             let text = try list.extendedJSON()
-            // Because of a defect, libbson names the array's second element by text that was left over in memory. The
-            // document is refused, unless that text happens to be the right name, `1`.
+            // libbson has a defect: it names the array's second element by text that was left over in memory. Reading
+            // the document must therefore fail, except if that text happens to be the right name, `1`.
             let again = try? BSONDocument(extendedJSON: text)
             #expect(again == nil || again == list)
         }

@@ -49,7 +49,8 @@ import Testing
             guard let json = try? document.extendedJSON(), let again = try? BSONDocument(extendedJSON: json) else {
                 continue
             }
-            // libbson reads a scope in extended JSON as an ordinary object, so documents with a scope are not compared.
+            // libbson reads JavaScript code with a scope as an ordinary object from extended JSON, so documents with
+            // such code are not compared.
             guard !json.contains("$scope") else { continue }
             // The document that was read from the extended JSON is compared in MongoDB's order, and not by its bytes:
             // numbers with different bits, such as two encodings of a decimal zero, can have the same text.

@@ -42,10 +42,10 @@ import Testing
         #expect(try silentCuts(Self.json(",", ("[", "]"))) == [0])
     }
 
-    /// A file that holds only BSON documents or JSON lines has no end marker, so a cut between two documents is not
-    /// noticed.
+    /// A file that holds only BSON documents or JSON lines has no end marker, so the reader does not notice a cut
+    /// between two documents.
     ///
-    /// A cut within a document is noticed.
+    /// The reader notices a cut within a document.
     @Test func documentsAloneAreCutInSilenceOnlyBetweenTwo() throws {
         let sizes = Self.documents.map(\.bytes.count)
         #expect(try silentCuts(Self.bson) == sizes.indices.map { sizes[..<$0].reduce(0, +) })

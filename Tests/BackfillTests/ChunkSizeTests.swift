@@ -52,7 +52,7 @@ import Testing
         for _ in 0..<10 { size.learn(from: 500, time: .milliseconds(1)) }
         size.learn(from: 500, time: .milliseconds(2_501))
         #expect(size.documents == 50)
-        // Measurements from before the last change of the size do not count.
+        // Measurements from before the last change of the size are ignored.
         for _ in 0..<10 { size.learn(from: 50, time: .milliseconds(50)) }
         #expect(size.documents == 50)
         size.learn(from: 50, time: .milliseconds(50))

@@ -11,7 +11,8 @@ import Testing
 @testable import Steps
 
 @Suite struct DeployRefusalTests {
-    /// A job that waits for the deploy is refused in the words of its schema's dialect.
+    /// The error for a job that has to wait for the deploy uses the words of the schema's dialect, so under a Prisma
+    /// schema it does not mention sync.
     @Test func aRefusalBeforeTheDeployOfAPrismaSchemaDoesNotSpeakOfSync() throws {
         let text = """
             datasource db {

@@ -70,9 +70,10 @@ import Testing
         #expect(written.unsure == [1] && written.missed.isEmpty)
     }
 
-    /// The server reports two changes, and exactly two of the three documents have the new values.
+    /// The server reports two changed documents, and exactly two of the three documents have the new values.
     ///
-    /// No document can have been changed by the write and later by a user, so the write certainly missed the third one.
+    /// The numbers agree, so no document was written and then changed by another client. The write certainly missed the
+    /// third document.
     @Test func aCountNamesTheMissedOnesWhereNothingElseIsPossible() {
         var attempt = attempt(1...3)
         attempt.wrote(2)
@@ -97,8 +98,8 @@ import Testing
         var attempt = attempt(1...4, sent: 2)
         attempt.wrote(2)
         #expect(!attempt.isWhole && attempt.sentIDs == [1, 2])
-        // Another client has made the change to document 4 that the attempt would have made. The document counts as
-        // missed all the same, because its update was not sent.
+        // Document 4 has the new value because another client made the same change. The document still counts as missed
+        // by the attempt, because its update was not sent.
         let written = attempt.written(seeing: [1, 2, 4], others: [])
         #expect(written.missed == [3, 4] && written.unsure.isEmpty)
     }

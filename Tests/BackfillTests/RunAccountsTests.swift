@@ -66,7 +66,8 @@ import Testing
         #expect(tally.madeUnsyncable == 2 && tally.moved == 1)
     }
 
-    /// The first try of the batch, with the entries of four documents, was cut off; two halves of the batch follow.
+    /// The first attempt to restore a batch of four documents fails, so the batch is divided into two halves. Each
+    /// document counts once.
     @Test func aBatchThatIsHalvedCountsOnce() {
         var tally = UndoTally()
         tally.makeUnsyncable([1, 2, 3, 4])
@@ -95,7 +96,7 @@ import Testing
         #expect(account.unsyncable == 3)
     }
 
-    /// A document that a user repairs after the checkpoint counts again if the job makes it unsyncable again.
+    /// A document counts twice if a user repairs it after its checkpoint, and the job then makes it unsyncable again.
     @Test func afterItsCheckpointADocumentCountsAgain() {
         var account = UnsyncAccount()
         account.begin(unsyncable: [1])
@@ -109,7 +110,7 @@ import Testing
         account.begin(unsyncable: [1, 2])
         account.skip(1)
         #expect(account.unsyncable == 1 && account.takeUnconfirmed() == [1])
-        // No write of this document was begun, so it was not counted, and skipping it changes no count.
+        // Document 9 was never counted, because no write of it was begun, so skipping it does not lower the count.
         account.skip(9)
         #expect(account.unsyncable == 1)
     }
@@ -122,7 +123,8 @@ import Testing
     }
 }
 
-/// Tests how the chunk size is halved after a chunk took too long, grows back step by step, and follows a lower limit.
+/// Tests how the chunk size is halved after a chunk took too long, grows back step by step, and obeys a limit that was
+/// lowered.
 @Suite struct ChunkPacingTests {
     private func limits(_ documents: Int, bytes: Int = 1 << 30) -> Job.Limits {
         var limits = Job.Limits()

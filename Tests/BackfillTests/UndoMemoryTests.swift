@@ -65,8 +65,8 @@ import Testing
         #expect(try memory.isRestored(["a": "between"], of: 1, in: older))
         #expect(try !memory.isRestored(["a": "between"], of: 2, in: older))
         #expect(try !memory.isRestored(["b": "between"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
-        // The field has the value that the older entry would restore, so it counts as restored even if undo did not
-        // restore it.
+        // The field already has the value "x", which the journal entry would restore, so it counts as restored even if
+        // undo did not restore it.
         #expect(try memory.isRestored(["b": "x"], of: 1, in: try Restoring.changed(1, "b", was: "x").group))
     }
 

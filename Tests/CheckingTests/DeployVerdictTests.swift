@@ -15,8 +15,8 @@ import Testing
         #expect(verdict.projected == ledger + certain)
         #expect(verdict.pessimistic == ledger + certain + possible)
         #expect(verdict.headroom == 99_999 - ledger)
-        // The documentation states in two ways when sync will stop: by the band of the verdict, and by more failing
-        // documents than the headroom. Both must agree.
+        // The documentation states in two ways when sync will stop: if the verdict has the band "sync will stop", and
+        // if more documents fail than the headroom. Both must agree.
         #expect((certain > verdict.headroom) == (band >= .syncWillStop))
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that the memory of a check is bounded for large collections; `Benchmarks/growth.md` has the numbers.
 @Suite struct GrowthTests {
-    /// A schema that allows only the field `_id`, so that each further field of a document is a separate finding.
+    /// A schema that allows only the field `_id`, so that each other field of a document is a separate finding.
     private let closed = CompiledSchema([:]) { $0.additionalProperties = .forbidden }
 
     /// Returns a document with 100 of the 100,000 possible fields.
@@ -66,7 +66,8 @@ import Testing
 
     @Test func theWaysInWhichDocumentsFailTogetherAreBounded() {
         var table = ContributionTable()
-        // Each contribution has a hundred groups, so the limit on groups is reached before the limit on contributions.
+        // Each contribution lists a hundred groups of violations, so the table reaches its limit on groups before its
+        // limit on contributions.
         for number in 0..<Int32(ContributionTable.maximumCount) {
             var contribution = Contribution(verdict: .certain)
             contribution.groups = Array(number..<number + 100)

@@ -103,8 +103,8 @@ import Testing
         #expect(try compiled.check(other.view) == .certain)
     }
 
-    /// To find equal values among 20,000, only values with the same hash are compared, so that fewer than 100
-    /// comparisons are enough.
+    /// The collection compares only values that have the same hash, so fewer than 100 comparisons are enough to find
+    /// equal values among 20,000.
     @Test func distinctValuesAreFoundByTheirHashes() throws {
         let values = (0..<20_000).map { BSONValue.string("value \($0)") }
         var distinct = DistinctValues()

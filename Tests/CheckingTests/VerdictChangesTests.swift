@@ -47,7 +47,8 @@ import Testing
         #expect(changes.alreadyFailing == 2)
         #expect(changes.healed == 1)
         #expect(changes.alreadyPossible == 2)
-        // Document 8 is certain to fail under the active schema, and only might fail under the other one.
+        // Document 8 is certain to fail under the active schema, but only might fail under the schema that the check
+        // judges by.
         #expect(changes.nowOnlyPossible == 1)
     }
 
@@ -81,7 +82,8 @@ import Testing
         #expect(merged.violationGroups == alone.violationGroups)
     }
 
-    /// A resync adds every failing document to the ledger, so the projection also counts those that already fail.
+    /// A resync adds every failing document to the ledger. The projected number therefore includes the documents that
+    /// already fail under the active schema.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

@@ -13,9 +13,9 @@ import Testing
         return violation.fingerprint(in: Namespace(database: database, collection: collection))
     }
 
-    /// Users' files of exceptions contain fingerprints.
+    /// The files in which users list accepted violations contain fingerprints.
     ///
-    /// If a new version of the program computed another one, the exceptions would no longer match.
+    /// If a new version of the program computed another fingerprint for a violation, these files would no longer match.
     @Test func itStaysTheSameInEveryVersion() { #expect(fingerprint().description == "3df659695984c0ee") }
 
     @Test func itDependsOnTheTypesAndTheCollection() {

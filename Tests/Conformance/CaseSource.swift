@@ -6,7 +6,8 @@ import SystemPackage
 package protocol CaseSource: Sendable {
     /// Returns the next cases; `nil` after the last case.
     ///
-    /// Each case has the expected answers for its documents; they are empty if the source has none.
+    /// Each case is returned with the expected answers for its documents. The list of answers is empty if the source
+    /// has none.
     mutating func next() throws -> [(CaseGroup, [ConformanceAnswer])]?
 }
 
@@ -109,8 +110,8 @@ struct ConformanceLine {
     }
 }
 
-/// The error that a file of cases cannot be read.
+/// An error in a file of cases, for example that a line is not a valid case.
 package struct CaseError: Error, CustomStringConvertible {
-    /// The place in the file, and the reason why the case there cannot be read.
+    /// The position in the file, and the reason why the case at this position cannot be read.
     package let description: String
 }

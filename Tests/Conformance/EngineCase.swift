@@ -19,7 +19,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
 
     package var description: String { code }
 
-    /// The row of the rule in the program's table; `nil` if there is none.
+    /// The program's rule with this code; `nil` if the program has no such rule.
     package var rule: EngineRule? { EngineRule.named(RuleCode(rawValue: code)) }
 
     /// The settings of a check for the engine: the columns or the model of its clients.
@@ -53,7 +53,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
         """
 }
 
-/// The columns of the clients, for the cases of rules that need columns.
+/// The columns of PowerSync's clients, in the cases of rules that need columns.
 private let columns = [
     ClientTable(
         collection: "Task", columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])

@@ -89,7 +89,7 @@ extension FuzzKind {
         }
     }
 
-    /// Returns a kind for each layout of a folder of schemas, such as an older export of an app.
+    /// Returns one kind of input for each layout of a folder of schemas, such as an older export of an app.
     ///
     /// The input replaces one of the files in the folder.
     private static func folders(_ folder: FuzzFolder) -> [FuzzKind] {

@@ -89,9 +89,11 @@ import Testing
         #expect(outcome.unseenBound > known.unseenBound)
     }
 
-    /// A held-out document is missed even if it only might fail under the schema made from all documents.
+    /// A held-out document counts as failing if it does not fit the schema made from the other half, even if it only
+    /// might fail under the schema made from all documents.
     @Test func aHeldOutDocumentThatMightStillFailIsMissed() throws {
-        /// Returns documents, each of the first 20 of which has the only text of a field.
+        /// Returns 400 documents. In each of the first 20, a different field is a string, while this field is 1 in all
+        /// other documents.
         func documents(_ value: BSONValue) -> [BSONDocument] {
             Case.documents(400) { index in
                 var fields: [(String, BSONValue)] = [("m", index < 20 ? value : "s")]

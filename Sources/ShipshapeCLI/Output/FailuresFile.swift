@@ -2,7 +2,8 @@ internal import Reporting
 internal import Synchronization
 internal import SystemPackage
 
-/// The file of `--failures`, with a line for every document that a check finds failing or that a backfill skips.
+/// The file that the flag `--failures` names; it has one line for each document that fails a check or that a backfill
+/// skips.
 ///
 /// All threads of a run add lines.
 final class FailuresFile: Sendable {
@@ -70,7 +71,7 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// The error of the first line that could not be written; `nil` if all were written.
+    /// The first error in writing to the file; `nil` if there was none.
     var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } ?? copy?.error }
 
     /// Removes the file if it is not complete, for a command that does not finish.

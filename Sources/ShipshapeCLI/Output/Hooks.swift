@@ -2,12 +2,12 @@ internal import Concurrency
 internal import Processes
 internal import Synchronization
 
-/// Runs the operator's commands for events one after the other, while the run continues.
+/// Runs the operator's shell commands for events, one command after the other, while the run continues.
 ///
 /// A command that fails causes a warning.
 final class Hooks: Sendable {
     private let timeLimit: Duration
-    /// The task of the last command, which first waits for the commands before it.
+    /// The task that runs the last command. Each task first waits for the task of the previous command.
     private let last = Mutex<Task<Void, Never>?>(nil)
 
     init(timeLimit: Duration) { self.timeLimit = timeLimit }

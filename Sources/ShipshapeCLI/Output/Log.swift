@@ -21,7 +21,8 @@ enum Log {
 
     private static let bootstrapped: Void = LoggingSystem.bootstrap { LineHandler(label: $0) }
 
-    /// Returns a logger whose lines have the name of a job, or of another subject of the work.
+    /// Returns a logger that writes `job` in each of its lines. `job` is the name of a job, or another title such as
+    /// `watch`.
     static func logger(of job: String) -> Logger {
         _ = bootstrapped
         return Logger(label: job)
@@ -37,7 +38,8 @@ enum Log {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// Returns the log level of a line that was written for a person, from the line's first words.
+    /// Returns the log level of a message, which depends on whether the message begins with `shipshape: warning: `,
+    /// with `shipshape: `, or with neither.
     static func level(of line: String) -> Logger.Level {
         if line.hasPrefix("shipshape: warning: ") { return .warning }
         return line.hasPrefix("shipshape: ") ? .error : .info

@@ -3,11 +3,10 @@ internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
-    /// Refuses an output file that the command also reads, because an input names the file or a folder that contains
-    /// it.
+    /// Throws if an output file is also an input of the command, or is in a folder that the command reads.
     ///
-    /// Also refuses two outputs that are the same file.
-    /// - Parameter inputs: the files and folders that are read; those that do not exist are ignored.
+    /// Also throws if two outputs are the same file.
+    /// - Parameter inputs: the files and folders that the command reads; paths that do not exist are ignored.
     /// - Throws: ``UsageError``.
     static func check(_ outputs: [String], reading inputs: [String]) throws {
         let read = inputs.compactMap { name in Place(name).map { (name: name, place: $0) } }
@@ -32,7 +31,9 @@ enum OutputPlaces {
         return others.contains { Self.file($0) == file }
     }
 
-    /// Returns the path of a file with the real path of its folder; `nil` for anything but a file, such as a pipe.
+    /// Returns the path with symbolic links in its folder resolved, so that two paths of one file are equal.
+    ///
+    /// Returns `nil` if the path exists and is not a regular file, for example a pipe.
     private static func file(_ path: String) -> FilePath? {
         let path = FilePath(path)
         if let type = try? path.stat().type, type != .regular { return nil }

@@ -59,7 +59,7 @@ struct LimitError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Keeps data out of the output of a crash.
+/// Keeps documents and passwords out of the report of a crash.
 enum Crash {
     /// Removes the Swift runtime's handlers for the signals of a crash, so that the process ends without a report.
     ///

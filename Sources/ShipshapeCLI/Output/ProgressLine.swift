@@ -110,10 +110,10 @@ struct ProgressState {
 
     private var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
 
-    /// A clause on the remaining time; empty if it is unknown.
+    /// The estimated remaining time, such as `, about 5 min left`; empty if no estimate is possible.
     ///
-    /// The clause is also empty until a thousandth of the work is done, because the time for the first documents says
-    /// little about the time for the others.
+    /// The text is also empty until a thousandth of the work is done, because the time for the first documents is a
+    /// poor estimate for the others.
     private var remaining: String {
         guard let share, let total, share >= 0.001, rate > 0 else { return "" }
         let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))
@@ -126,9 +126,9 @@ struct ProgressState {
         return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 
-    /// Returns a bar followed by the line, or only the line if the total is unknown.
+    /// Returns a progress bar, the percentage and the text of ``line(_:)``; only that text if the total is unknown.
     ///
-    /// On a narrow terminal the bar is shorter, so that the line's end can be read.
+    /// On a narrow terminal the bar is shorter, so that the end of the text stays visible.
     func bar(_ unit: String, width: Int) -> String {
         guard let share else { return line(unit) }
         let text = " \(Int(share * 100))% \(line(unit))"

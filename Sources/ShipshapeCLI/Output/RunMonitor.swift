@@ -12,7 +12,7 @@ internal import Synchronization
 final class RunMonitor: Sendable {
     private struct State {
         var metrics: RunMetrics
-        /// The headline of the result, which the hook at the end of the run gets.
+        /// The first line of the run's result, which is passed to the hook at the end of the run.
         var headline: String?
         /// The reasons for waiting that were last reported to the hooks.
         var waiting: [ThrottleReason] = []
@@ -28,7 +28,7 @@ final class RunMonitor: Sendable {
     private let started = ContinuousClock.now
     private let state: Mutex<State>
 
-    /// The minimum time before a finished chunk causes another write of the metrics file.
+    /// The time since the last write of the metrics file after which a finished chunk causes another write.
     private static let interval = Duration.seconds(5)
 
     /// Creates the monitor of a run.
@@ -44,7 +44,7 @@ final class RunMonitor: Sendable {
             State(metrics: RunMetrics(command: command, name: name, throttles: throttles, earlier: earlier)))
     }
 
-    /// Does the work, and reports its end and the exit code by the metrics file and a hook.
+    /// Runs `work`. Then writes its end and the exit code to the metrics file, and reports them to a hook.
     /// - Throws: errors of `work`; ``OutputError`` if the metrics cannot be written before the work or at its end.
     func following(_ work: () async throws -> Void) async throws {
         if let metrics = flags?.metrics {
@@ -124,7 +124,7 @@ final class RunMonitor: Sendable {
         hooks.run(hook, "--on-\(event.rawValue)", input: notification.json, variables: notification.variables)
     }
 
-    /// Writes the metrics file; an error, for instance because the disk is full for a time, does not end the run.
+    /// Writes the metrics file. A write error does not end the run, because it may be temporary, such as a full disk.
     private func write(_ phase: RunMetrics.Phase) {
         guard let path = flags?.metrics else { return }
         let seconds = started.duration(to: .now).seconds

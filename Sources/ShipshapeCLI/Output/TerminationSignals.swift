@@ -96,9 +96,9 @@ final class Interruption: Sendable {
     /// Whether the command was asked to stop.
     static var isRaised: Bool { latest.withLock { $0?.isRaised ?? false } }
 
-    /// Creates an interruption; until ``beginWork()``, a signal ends the process at once, for instance during a
-    /// question.
-    /// - Parameter idle: the message with which such a signal ends the process.
+    /// Creates an interruption. Until ``beginWork()``, a signal ends the process at once, for instance while the
+    /// program waits for the user's answer to a question.
+    /// - Parameter idle: the message that the program prints when a signal ends it at once.
     init(_ idle: String = "stopped by a signal; nothing was written") {
         self.idle = idle
         Self.latest.withLock { $0 = stop }

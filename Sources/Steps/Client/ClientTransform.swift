@@ -29,7 +29,8 @@ extension ClientTransform {
 
 /// The outcome of a transform for one document.
 enum ClientOutcome: Hashable, Sendable {
-    /// The step's target gets this value; before that, the documents of `creating` are inserted in another collection.
+    /// The new value of the step's target. The documents of `creating` are inserted in another collection before the
+    /// value is written.
     case change(BSONValue, creating: [ClientCreation] = [])
     /// The step applies to the document but cannot change it, for this reason.
     case leave(CompiledStep.Reason)

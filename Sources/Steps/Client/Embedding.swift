@@ -9,9 +9,9 @@ import ServerSchema
 /// Runs an ``EmbedStep`` on the client.
 struct Embedding: ClientTransform {
     let step: EmbedStep
-    /// The `_id`s of the documents to which several links lead.
+    /// The `_id`s of the linked documents to which more than one link leads.
     ///
-    /// The step skips every document that has such a link.
+    /// The step skips every document that links to one of them.
     ///
     /// Used only with `shared: leave`; otherwise empty.
     let shared: Set<IDKey>
@@ -50,9 +50,10 @@ struct Embedding: ClientTransform {
         }
     }
 
-    /// Returns a census of the links to the embedded documents.
+    /// Returns a census of the links to the documents that the step embeds.
     ///
-    /// The census covers every field that the job's schema declares as a link to them, and the field of the step.
+    /// The census counts the links in every field that the job's schema declares as a link to these documents, and in
+    /// the field that the step embeds.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
         let own = SchemaPath(step.field.components.map { .field($0) })
         var places = context.links[step.from] ?? []
@@ -96,7 +97,7 @@ struct Embedding: ClientTransform {
         return list.values.filter(\.isLink)
     }
 
-    /// Returns the fields of a linked document that are embedded.
+    /// Returns the fields of a linked document that the step copies into the embedded object.
     ///
     /// An embedded object has no primary key, so `_id` is left out unless the step's `keep` names it.
     private func fields(of document: BSONDocument) -> BSONDocument {

@@ -50,7 +50,7 @@ package struct Evaluation: ~Copyable {
     /// Starts to read the documents of a scope, and to evaluate the steps on them.
     /// - Parameters:
     ///   - onlyNeeding: whether to leave out documents that need no step.
-    ///   - condition: a condition that the documents must meet as well as being in the scope; `nil` for none.
+    ///   - condition: a further condition that the documents must meet; `nil` for none.
     package init(
         _ scope: ReadScope, through steps: [CompiledStep], in context: ClientContext, onlyNeeding: Bool,
         where condition: Expression? = nil
@@ -66,7 +66,7 @@ package struct Evaluation: ~Copyable {
             options: scope.options("evaluation", ["allowDiskUse": true]))
     }
 
-    /// Returns the next document; `nil` at the end.
+    /// Returns the outcome for the next document; `nil` after the last document.
     package mutating func next() throws -> Outcome? {
         if batch.isEmpty { try fill() }
         return batch.popLast()
@@ -90,9 +90,9 @@ package struct Evaluation: ~Copyable {
             size += view.end - view.start
             var document = try program.read(view)
             if document.isLarge {
-                // For a large document, the first run does not return how the document was before the steps. The
-                // document is therefore read again. Its outcome is computed from this copy, because the write will
-                // compare the stored document with the copy.
+                // The server does not return the original of a large document together with the result. The document is
+                // therefore read again. Its outcome is computed from this copy, because the write will compare the
+                // stored document with the copy.
                 guard let id = document.after["_id"], let found = try Self.read(id, of: context) else { continue }
                 (document.before, document.after) = (found, found)
             }

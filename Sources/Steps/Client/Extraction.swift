@@ -8,9 +8,9 @@ import ServerSchema
 /// Runs an ``ExtractStep`` on the client.
 struct Extraction: ClientTransform {
     let step: ExtractStep
-    /// The `_id`s that several objects with different contents would get.
+    /// The `_id`s that the step would give to several objects with different contents.
     ///
-    /// The step skips each document that contains such an object.
+    /// The step skips each document that contains one of these objects.
     let contested: Set<IDKey>
     /// The job's schemas for the collection in which the step creates documents.
     let schemas: [CompiledSchema]
@@ -26,8 +26,9 @@ struct Extraction: ClientTransform {
         let lookup = Lookup(namespace: step.to)
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
-        // The server treats more `_id`s as equal than the client does: fractions of different numeric types, and texts
-        // that a collation treats as equal. The found documents may therefore have `_id`s that are not in `wanted`.
+        // The server treats some `_id`s as equal that the client treats as different: equal fractions of different
+        // numeric types, and strings that a collation treats as equal. The found documents may therefore have `_id`s
+        // that are not in `wanted`.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }
@@ -51,10 +52,10 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// The documents that are created from the objects of one document.
+    /// The new documents that the step creates from the embedded objects of one document.
     private struct Children {
         var documents: [BSONDocument] = []
-        /// The value that replaces the objects in the document: a link or a list of links.
+        /// The value that replaces the embedded objects: a link or a list of links to the new documents.
         var value = BSONValue.null
         /// The reason why the document is skipped; `nil` if it is not.
         var reason: CompiledStep.Reason?
@@ -91,8 +92,8 @@ struct Extraction: ClientTransform {
     /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
     /// `_id`.
     ///
-    /// A generated `_id` depends on the document's `_id` and on the object's content. If a user has changed the object,
-    /// a later run therefore generates another `_id`.
+    /// A generated `_id` depends on the parent document's `_id` and on the object's content. If a user changes the
+    /// object, a later run therefore generates another `_id`.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {
@@ -110,10 +111,10 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// Returns each `_id` in the field `name` that several objects with different contents have, because only one of
-    /// the objects could become the document with this `_id`.
+    /// Returns the values of the field `name` that occur in several objects with different contents. The field becomes
+    /// the `_id`, so only one of these objects could become a document.
     ///
-    /// The server finds these `_id`s in one aggregation over the whole collection.
+    /// The server finds these values in one aggregation over the whole collection.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
         let pipeline: [BSONDocument] = [

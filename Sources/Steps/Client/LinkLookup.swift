@@ -7,11 +7,12 @@ import Mongo
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The largest number of documents that a lookup collection may have if it has no index on the field of the old
-    /// links, or none on the field of the new links.
+    /// The largest number of documents in a lookup collection that lacks an index on the field of the old links, or on
+    /// the field of the new links.
     private static let maximum = 10_000
 
-    /// Throws if the lookup collection does not exist, or is large and lacks an index on a field that the step reads.
+    /// Throws if the lookup collection does not exist, or if it has more than ``maximum`` documents and lacks an index
+    /// on a field that the step reads.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
         let lookup = Lookup(namespace: step.lookup)
         guard try lookup.exists(in: context) else { throw RunError.lookupMissing(step.lookup) }
@@ -32,8 +33,8 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // A link that is not an old value in the lookup collection may already be a new value. Without `once`, the step
-        // keeps such a link.
+        // A link that is not an old link of the lookup collection may already be a new link. The step keeps a new link
+        // if the job file does not set `once` for the step.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

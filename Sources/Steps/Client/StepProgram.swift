@@ -4,8 +4,8 @@ import Mongo
 
 /// The steps of one or more passes over a job, divided into runs.
 ///
-/// Each run is one aggregation. Every run but the last ends before a client-side step, and finds the documents to which
-/// that step applies.
+/// Each run is one aggregation, in which the server evaluates steps. Every run but the last is followed by a
+/// client-side step, and also finds the documents that need this client-side step.
 struct StepProgram {
     /// The stages of one aggregation, and the client-side step that follows them.
     struct Run {
@@ -21,10 +21,10 @@ struct StepProgram {
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
         var created: [ClientCreation] = []
-        /// Whether the first run has no usable result for the document, so that ``finish(_:in:)`` evaluates it on
-        /// ``after``.
+        /// Whether ``finish(_:in:)`` has to evaluate the first run on ``after``, because the document has no usable
+        /// result of the first run.
         ///
-        /// This is the case if the document is too large for one reply with both of its versions, or if it was not read
+        /// This is the case if a reply cannot hold both the original and the result, or if the document was not read
         /// from the collection.
         var isLarge = false
 
@@ -36,7 +36,7 @@ struct StepProgram {
 
     private static let mark = "__shipshape"
 
-    /// The size in bytes above which a document is not sent together with its outcome.
+    /// The size in bytes above which the server does not return a document's original together with the result.
     ///
     /// A reply must fit into 16 MiB.
     private static let large = 8_000_000
@@ -70,11 +70,12 @@ struct StepProgram {
         self.runs = runs
     }
 
-    /// Returns the stage that is put before the stages of the first run; it stores whether a document needs a step.
+    /// Returns the first stage of the first run's pipeline, which stores in each document whether the document needs a
+    /// step.
     ///
-    /// If stages of the first run change documents, the stage also stores a copy of each document that needs a step,
-    /// because the outcome needs the document as it was. A document of more than ``large`` bytes is not copied: the
-    /// document and its copy might not fit into one reply.
+    /// If the first run changes documents, the stage also stores a copy of each document that needs a step, so that the
+    /// original is known afterwards. A document of more than ``large`` bytes is not copied, because the document and
+    /// its copy might not fit into one reply.
     func start(needs: Expression) -> BSONDocument {
         let changes = runs[0].stages.count > (runs[0].client == nil ? 0 : 2)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
@@ -83,7 +84,7 @@ struct StepProgram {
         return ["$set": [Self.mark: ["$let": ["vars": ["needs": needs.bson], "in": ["n": "$$needs", "b": before]]]]]
     }
 
-    /// Reads a document from the results of the first run.
+    /// Reads one document from the results of the first run's aggregation.
     func read(_ view: borrowing BSONView) throws -> Document {
         let (after, marks) = try Self.split(view)
         var document = Document(
@@ -94,18 +95,18 @@ struct StepProgram {
         return document
     }
 
-    /// Returns the state before the first step of a document that the caller supplies, and that need not be in the
-    /// collection.
+    /// Creates the state of a document before the first step. The caller supplies the document, which might not be in
+    /// the collection.
     ///
-    /// No run has been evaluated on the document, so ``finish(_:in:)`` evaluates all of them.
+    /// No run has been evaluated on the document, so ``finish(_:in:)`` evaluates all runs.
     func unread(_ document: BSONDocument) -> Document {
         Document(
             before: document, after: document, isNeeding: true, findings: slots.map { _ in .nothing }, isLarge: true)
     }
 
-    /// Evaluates the remaining runs on documents that the first run returned, and returns the results.
+    /// Evaluates the remaining runs on the documents that the first run returned, and returns the results.
     ///
-    /// For a document with ``Document/isLarge``, the first run is evaluated here, too.
+    /// If ``Document/isLarge`` is `true` for a document, the first run is evaluated on it, too.
     func finish(_ documents: [Document], in context: ClientContext) throws -> [Document] {
         var documents = documents
         for (index, run) in runs.enumerated() where !documents.isEmpty {
@@ -172,10 +173,11 @@ extension StepProgram.Document {
 }
 
 extension BSONDocument {
-    /// Returns the document with this value at a path through objects.
+    /// Returns the document with the field at `path` set to `value`; all names of the path but the last name embedded
+    /// objects.
     ///
-    /// A field that the object lacks is added at the end of the object, as the server's `$mergeObjects` does. If an
-    /// object on the path is missing, the document stays unchanged.
+    /// If the last object lacks the field, the field is added at the end of the object, as the server's `$mergeObjects`
+    /// does. If an object on the path is missing, the document stays unchanged.
     func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
         guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }
         guard case .object(let inner)? = self[name] else { return self }

@@ -32,7 +32,7 @@ package struct StepTransformation: Sendable {
     /// The aggregation stages that run the steps on the documents of a collection; `nil` if a step is client-side.
     package let stages: [BSONDocument]?
 
-    /// The stages of ``stages``, with further stages that set the field ``mark``; `nil` if a step is client-side.
+    /// The pipeline ``stages`` with further stages, which set the field ``mark``; `nil` if a step is client-side.
     ///
     /// The field stores whether a step skips the document for a reason on which the operator has to act.
     package let markedStages: [BSONDocument]?

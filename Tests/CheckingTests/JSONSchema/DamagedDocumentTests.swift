@@ -28,8 +28,8 @@ struct DamagedDocumentTests {
             }
         }
         #expect(damaged > 1_000)
-        // The quick check ends at its first finding, so it might not reach damage that the full check finds. Such a
-        // case does not count as a difference.
+        // The quick check ends at its first finding, so it might not reach damage that the full check finds. This is
+        // not counted in `differing`.
         #expect(differing == 0)
     }
 }

@@ -54,7 +54,8 @@ class Maker:
         if isinstance(schema, bool) or not schema or list(schema) == ["not"]:
             return self.plain(kind)
         if "$ref" in schema:
-            # The validator does not judge what is behind a recursive reference, so nothing wrong is made there.
+            # The validator does not check values below a recursive reference, so no invalid value is generated below
+            # one.
             return self.value(self.target(schema["$ref"]), kind, passed + (schema["$ref"],))
         is_cut = len(set(passed)) < len(passed)
         kind = self.kind(schema) or kind
@@ -89,7 +90,7 @@ class Maker:
 
     def plain(self, kind):
         """A value that owes nothing to the schema."""
-        # A duration may also be stored as a number, which the schema does not know.
+        # A duration may also be stored as a number, although the schema does not declare this.
         numbers = [] if kind == "duration" else self.random.sample(NUMBERS, 3)
         value = self.random.choice([
             None, True, False, [], {}, [1, "x"], {"a": 1}, *self.random.sample(STRINGS[:8], 3), *numbers])

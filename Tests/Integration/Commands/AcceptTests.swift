@@ -47,9 +47,9 @@ import Testing
         }
     }
 
-    /// The accepted finding is a text where a number belongs.
+    /// The accepted finding is a string in the field `age`, which must be an int.
     ///
-    /// A date in the same place is another finding, and fails the check.
+    /// A date in this field is a different finding, so it still fails the check.
     @Test func anotherWrongTypeAtThePathIsNotAccepted() async throws {
         try await withPeople { database, folder, check in
             _ = try await check(Self.accepting)
@@ -58,7 +58,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.output)")
             #expect(run.output.contains("certain  type-mismatch     age   int       date"), "\(run.output)")
             #expect(run.output.contains("excepted until 2999-12-31: imported: 2019 (ada, "), "\(run.output)")
-            // Without the fingerprint, the exception covers every wrong type.
+            // If the exception has no fingerprint, it covers every wrong type.
             let file = try #require(folder.text(of: "shipshape.exceptions.yml"))
             let lines = file.split(separator: "\n").filter { !$0.contains("fingerprint:") }
             try folder.write(lines.joined(separator: "\n") + "\n", to: "shipshape.exceptions.yml")

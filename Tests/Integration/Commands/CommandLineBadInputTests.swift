@@ -39,9 +39,10 @@ import Testing
                 == "shipshape: /person.json:3:40: unknown bsonType \"strng\" (did you mean \"string\"?)\n")
     }
 
-    /// The program stops reading a file at a limit: `size`, in MiB.
+    /// The program reads at most `size` MiB of a file, and then reports an error.
     ///
-    /// `/dev/zero` never ends, and a device reports no size that the program could check before it reads.
+    /// The test reads `/dev/zero`, because it never ends, and because a device reports no size that the program could
+    /// check first.
     @Test(arguments: [
         (["check", "/dev/zero", "--collection", "app.person", "--uri", nowhere], 65, 16),
         (["backfill", "/dev/zero", "--dry-run", "--uri", nowhere], 65, 1),
@@ -133,10 +134,10 @@ import Testing
         #expect(!line.contains("p@ss"))
     }
 
-    /// The error names an unreachable deployment in time, because `--connect-timeout` overrides the timeout of the
-    /// connection string.
+    /// `--connect-timeout` overrides the timeout in the connection string, so the error for an unreachable deployment
+    /// comes after about two seconds.
     ///
-    /// With that timeout of ten minutes, the test would exceed its own time limit.
+    /// The timeout in the connection string is ten minutes, which would exceed the test's time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentInTime() async throws {
         let line = try await refusal(
             [

@@ -120,9 +120,10 @@ import Testing
         #expect(text.contains("age is removed, but clients may use it until \(day)") == (day > "2026"), "\(text)")
     }
 
-    /// The removal of a property breaks no document under a validator.
+    /// A document without the removed property still fits a validator.
     ///
-    /// It is a finding only until the day that `@deprecated` names, because clients may use the property until then.
+    /// The removal is a finding only until the day that `@deprecated` names, because clients may use the property until
+    /// then.
     @Test func theDayCountsForValidators() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

@@ -305,7 +305,8 @@ import Testing
         }
     }
 
-    /// An engine without a limit of its own has the limit that the operator states, even if it is Device Sync's.
+    /// PowerSync has no limit of unsynced documents. The watch has a limit only if the operator sets one, even if the
+    /// number equals Device Sync's limit.
     @Test func aWatchForAnEngineHasTheStatedLimit() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "a", "x": .minKey]])

@@ -246,7 +246,7 @@ extension GitRevisionTests {
         }
     }
 
-    /// A long text is read in time.
+    /// The parser handles a long text within the test's time limit.
     ///
     /// An earlier version turned the text into a `FilePath`, whose checks take quadratic time in a debug build.
     @Test(.timeLimit(.minutes(10))) func aLongTextIsReadInTime() {

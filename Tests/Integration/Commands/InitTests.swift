@@ -53,7 +53,8 @@ import Yams
             let check = try await Program.run(
                 ["check", "--source", "schemas", "--ledger", "none"], in: folder.path)
             #expect(!check.errors.contains("shipshape.exceptions.yml"), "\(check.errors)")
-            // The source holds no documents, so the check ends after it has read the schema that the file names.
+            // The source `schemas` holds no documents, so the check ends after it has read the schema that
+            // `shipshape.yml` names.
             #expect(check.errors.contains("schemas holds no documents"), "\(check.errors)")
         }
     }

@@ -111,8 +111,8 @@ import Testing
 
     /// The properties of the schema.
     ///
-    /// Each field can fail in only one way, because otherwise a step could skip a document for another failure of its
-    /// field.
+    /// Each field can break only one rule. Otherwise, a step that repairs one failure might skip a document because of
+    /// another failure of the same field.
     private static let properties = """
         "_id": \(int), "name": \(text), "state": {"bsonType":"string","enum":["Open","Done"]},
         "age": \(int), "level": \(int), "size": \(int), "rank": \(int), "count": \(int), "price": {"bsonType":"double"},

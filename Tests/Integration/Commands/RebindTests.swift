@@ -110,7 +110,7 @@ import Testing
 
     /// The operator can rebind a job without a journal, although no journaled document can confirm the collection.
     ///
-    /// This is safe for undo, because without a journal it restores nothing.
+    /// This is safe for undo, because undo restores nothing without a journal.
     @Test func aJobWithoutAJournalGoesByYourWord() async throws {
         try await withPeople { test in
             #expect(try await test.stoppedHalfway(flags: ["--no-journal"]).exitCode == 75)
@@ -134,7 +134,7 @@ import Testing
                 #expect(run.errors.contains("is held by a runner"), "\(run.errors)")
                 program.send(SIGCONT)
             }
-            // The runner itself noticed the new UUID, and wrote nothing after it was resumed.
+            // After SIGCONT, the stopped runner noticed the collection's new UUID, and wrote nothing more.
             #expect(try await test.database.count("people", ["email": ""]) == 20)
             #expect(try await test.steer("rebind", "job", "--yes").exitCode == 0)
             #expect(try await test.backfill().exitCode == 0)

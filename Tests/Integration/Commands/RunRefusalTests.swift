@@ -134,10 +134,10 @@ import Testing
         }
     }
 
-    /// The error names an unreachable deployment in time, because `--connect-timeout` overrides the timeout of the
-    /// connection string.
+    /// `--connect-timeout` overrides the timeout in the connection string, so the error for an unreachable deployment
+    /// comes after about two seconds.
     ///
-    /// With that timeout of ten minutes, the test would exceed its own time limit.
+    /// The timeout in the connection string is ten minutes, which would exceed the test's time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentIsNamedInTime() async throws {
         try await withPeople { test in
             let run = try await test.backfill(

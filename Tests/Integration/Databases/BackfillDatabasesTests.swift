@@ -168,9 +168,9 @@ import Testing
         }
     }
 
-    /// `cleanup` removes the fields that mark documents as done by a step with `once`.
+    /// A step with `once` adds a field that marks a document as done. `cleanup` removes these fields.
     ///
-    /// It does so in the database where the job ran, not in the one that the job file names.
+    /// It removes them in the database where the job ran, and not in the database that the job file names.
     @Test func aCleanupIsOfItsDatabase() async throws {
         try await DatabasesCase.withPeople(in: 2) { databases in
             let marked = DatabasesCase.people.map { $0.appending("raised", true) }

@@ -7,7 +7,7 @@ struct ModelJob: Sendable {
     let limits: String
     /// Whether the job names an active schema.
     ///
-    /// The unsync budget applies only to jobs with an active schema.
+    /// The limit of unsyncable documents applies only to jobs with an active schema.
     let hasBudget: Bool
 
     /// The document after the job, and for each step the reason why the step skips the document, or `nil` if the step

@@ -97,10 +97,10 @@ enum ModelChange {
     case skipped(String)
 }
 
-/// Whether all parents of a field exist and are objects.
+/// The state of the objects around a field.
 ///
-/// If not, the case is `missing` for a parent that is missing, null or undefined, and `blocked` for any other parent
-/// that is not an object.
+/// The case is `open` if all parents of the field are objects. It is `missing` if a parent is missing, null or
+/// undefined, and `blocked` if a parent is any other value that is not an object.
 enum ModelWay {
     case open, missing, blocked
 

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A field that holds an embedded object already does not count as a link, and the report says so.
+    /// A person's `home` is already an embedded object. It does not count as a link, and the report says so.
     @Test func linksThatAreEmbeddedAlreadyAreReported() async throws {
         try await withAddresses { test in
             try await test.database.run([
