@@ -13,7 +13,7 @@ import Testing
     /// On a shared server, these tests would have to wait for other suites' fail points.
     private static let server = Task { try await Mongod.start() }
 
-    /// The server commands that the tests refuse.
+    /// The commands that the server refuses in the tests.
     private static let commands = [
         "find", "aggregate", "getMore", "count", "distinct", "update", "insert", "delete", "findAndModify", "ping",
         "listCollections", "listIndexes", "listDatabases", "createIndexes", "create", "collMod", "drop",

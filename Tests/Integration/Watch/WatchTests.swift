@@ -161,8 +161,8 @@ import Testing
             #expect(run.output.hasPrefix("50 unsynced documents"), "\(run.output)")
             #expect(run.errors.contains("of its entries, but the watch left 50"), "\(run.errors)")
             #expect(try await test.recorded() == all)
-            // The run has recorded that the ledger is complete again, so the next runs do not read the whole collection
-            // again.
+            // This run of the watch has recorded that the ledger is complete again, so the next runs do not read the
+            // whole collection again.
             try await test.database.update("person", ["_id": 20], ["$set": ["name": "Bo"]])
             try await test.database.fill("person", [["_id": 70], ["_id": 71, "name": "Cy"]])
             for _ in 0..<2 {

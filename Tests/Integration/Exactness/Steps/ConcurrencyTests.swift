@@ -9,7 +9,8 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Tests that a run with concurrent commands, or over several ranges of `_id`s, has the same result as a simple run.
+/// Tests that a run with concurrent commands, or over several ranges of `_id`s, has the same result as a run without
+/// them.
 @Suite struct ConcurrencyTests {
     /// Lists of bounds between `_id` ranges: of one type, of several types, and with values that a query compares in a
     /// special way, such as NaN.
