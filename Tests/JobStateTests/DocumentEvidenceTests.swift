@@ -10,7 +10,8 @@ import Testing
     static let cases: [(was: BSONDocument, now: BSONDocument, isReplaced: Bool)] = [
         (["a": 1, "b": 2], ["a": 1, "b": 2], false), (["a": 1, "b": 2], ["a": 1, "b": 3], false),
         (["a": 1, "b": 2], ["a": 2, "b": 3], true), (["a": 1], ["a": 1, "b": 2, "c": 3], false),
-        // A single field may have the same value by chance, so it does not prove that the document is the same.
+        // In the first of these cases, only `a` is equal. A single field may be equal by chance, so it does not prove
+        // that the document is the same.
         (["a": 1], ["a": 1, "b": 2, "c": 3, "d": 4], true), (["a": 1], [:], true), ([:], ["a": 1], false),
         ([:], ["a": 1, "b": 2], false), ([:], [:], false),
     ]

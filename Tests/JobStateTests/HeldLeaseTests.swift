@@ -25,9 +25,10 @@ import Testing
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)
     }
 
-    /// If the lease is renewed between two attempts at a write, the second attempt may still carry the previous fence.
+    /// A write carries a fence: a condition that holds only until shortly before the end of the lease.
     ///
-    /// The renewal therefore does not extend the time for that write.
+    /// If the lease is renewed between two attempts at a write, the second attempt may still carry the old fence. The
+    /// renewal therefore does not extend the time for that write.
     @Test func aRenewalBetweenTwoAttemptsMovesNoFence() {
         var held = HeldLease(lease: lease(60), askedAt: now - .seconds(55))
         held.extend(lease(60, token: 1), askedAt: now)

@@ -86,8 +86,8 @@ import Testing
         #expect(isSafe(step) == expected)
     }
 
-    /// A link or a partition key must also meet rules outside of its field's schema, so the schema proves nothing about
-    /// it.
+    /// A link or a partition key must also meet rules outside of its field's schema, so that schema alone proves no
+    /// step safe.
     @Test(arguments: [
         ("key", false), ("text", true), ("_partition", false), ("owner", false), ("open", false), ("open.city", false),
         ("openToo.city", true), ("list", false), ("listToo", true),

@@ -18,9 +18,9 @@ import Testing
         #expect(OwnSessions(sessions.value).sessions == [session(1), session(2)])
     }
 
-    /// A runner's session ends when the next runner takes the lease, because no transaction in it commits after that.
+    /// When the next runner takes the lease, no transaction of the previous runner's session can commit any more.
     ///
-    /// The session is forgotten once all change streams are read from a later time.
+    /// The record forgets the session once all change streams are read beyond that time.
     @Test func aSessionIsForgottenOnceNoStreamReportsItsTime() {
         var sessions = OwnSessions(nil)
         sessions.begin(session(1), at: time(10))

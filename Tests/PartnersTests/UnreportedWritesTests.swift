@@ -43,7 +43,8 @@ import Testing
         #expect(writes.noteWrite(of: key, on: .target) == nil)
     }
 
-    /// A stream may report a client's change before the mirror writes, and the client may have set it back by then.
+    /// If a change stream reports a client's change before the mirror writes the document, the write still overwrites
+    /// that change.
     @Test func aChangeThatWasReportedBeforeTheWriteIsOverwritten() {
         var dirty = DirtyPairs()
         dirty.add(key, .target, at: change(at: 12), read: 1)

@@ -244,7 +244,8 @@ import Testing
         #expect(hint.contains("=a,b; if one of them is the renamed name, with --rename app.Person.name=NAME"))
     }
 
-    /// The links still have keys of the collection to which they led before, so only the operator can map them.
+    /// The links still contain keys of the former target collection, so only the operator can map them to keys of the
+    /// new one.
     @Test func aRetargetedLinkIsLeftToTheOperator() throws {
         func app(_ target: String) throws -> ServerSchema {
             var schema = try Self.schema(

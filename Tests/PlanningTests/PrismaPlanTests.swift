@@ -104,9 +104,9 @@ import Testing
         #expect(steps(plan) == ["convert: {field: \"n\", to: long, keep: [bool, int]}"])
     }
 
-    /// The conversion after the copy keeps ints.
+    /// The conversion after the copy keeps values of the type int.
     ///
-    /// If it changed them, the copy would differ from its source, and the later rename would keep the source.
+    /// If it changed them, the copy would differ from its source, and the later rename would not remove the source.
     @Test func aRenameInsideATypeKeepsTheNumbersAsTheyAre() throws {
         let plan = try plan(
             Self.schema("t T", "type T {\n  x Int\n}"), Self.schema("t T", "type T {\n  x Int @map(\"xx\")\n}"))

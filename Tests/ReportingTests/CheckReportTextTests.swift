@@ -66,7 +66,8 @@ import Testing
         #expect(try headline(100_000, 23) == "Sync itself has stopped: the limit of 100,000 is reached.")
     }
 
-    /// A deploy is safe only if the documents, the limit and the change are all safe.
+    /// The report calls a deploy safe only if the documents, the limit on unsynced documents and the schema change are
+    /// all safe.
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!text(report).contains("Safe to deploy"))
@@ -121,7 +122,7 @@ import Testing
 
     /// A document may fit its validator and still break a rule of a sync engine.
     ///
-    /// The server accepts updates of such a document, so the report must not say that it refuses them.
+    /// The server accepts updates of such a document, so the report must not say that the server refuses them.
     @Test func onlyADocumentThatDoesNotFitTheSchemaMentionsTheValidator() throws {
         var report = try CheckReport.fixture(ledgerCount: nil)
         (report.rules.dialect, report.rules.engine) = (.jsonSchema, .powersync)

@@ -83,7 +83,7 @@ import Testing
         let again = RunMetrics(command: "check", name: "v2", throttles: false, earlier: after)
         let text = again.text(.ended(69), at: time(200), after: 2)
         #expect(text == after)
-        // The metrics file is from another job or schema, so its results are not kept.
+        // The earlier results are for the schema `v2`, so the metrics for `v3` do not keep them.
         let other = RunMetrics(command: "check", name: "v3", throttles: false, earlier: before)
         #expect(!other.text(.ended(75), at: time(200), after: 2).contains("v2"))
     }

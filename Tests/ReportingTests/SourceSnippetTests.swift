@@ -93,8 +93,8 @@ import Testing
         #expect(!TerminalText.safe(link, isColored: false).contains("\u{1B}"))
     }
 
-    /// The program escapes the escape sequence of a link in a text that is not its own, so that no terminal opens the
-    /// link.
+    /// If a text from outside the program contains the escape sequence of a link, the program escapes it, so that no
+    /// terminal opens the link.
     @Test func anotherLinkIsEscaped() {
         let foreign = "\u{1B}]8;;https://example.net\u{1B}\\click\u{1B}]8;;\u{1B}\\"
         #expect(TerminalText.safe(foreign, isColored: true).hasPrefix(#"\u001b]8;;https"#))

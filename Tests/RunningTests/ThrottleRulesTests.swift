@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func theFullCacheLetsGoAboveWhatTheServerKeepsFilled() {
-        // WiredTiger keeps 80% of the cache filled, so a rule must not wait until the cache is emptier than that.
+        // WiredTiger keeps 80% of the cache filled, so the run must continue while more than 80% is filled.
         #expect(waitReasons(\.cacheUsed, [0.94, 0.95, 0.9, 0.85, 0.8]) == [false, true, true, false, false])
     }
 

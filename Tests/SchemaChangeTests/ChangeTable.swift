@@ -7,7 +7,8 @@ import Testing
 /// A row of the documentation's table of changes: two apps that differ in one change, and the verdicts on the change.
 struct ChangeRow: CustomTestStringConvertible {
     let kind: ChangeKind
-    /// The title of this row in the quick reference of the page "Update Your Schema"; `nil` if it has none there.
+    /// The title of the row for this change in the quick reference of the page "Update Your Schema"; `nil` if there is
+    /// no such row.
     let quickReference: String?
     let server: SchemaChange.Verdict
     let client: SchemaChange.Verdict

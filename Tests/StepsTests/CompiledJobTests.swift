@@ -46,7 +46,7 @@ import Testing
     /// If a job leads from one Prisma schema to another, its run cannot count the documents that clients can no longer
     /// read.
     ///
-    /// A repair names the same schema as the active and as the next one, so its run counts these documents.
+    /// A repair job has the same schema as its active and its next schema, so its run counts these documents.
     @Test(arguments: [("next: s.prisma", true), ("next: t.prisma", false)])
     func onlyAJobBetweenTwoPrismaSchemasHasUncountedDocuments(_ next: String, _ isRepair: Bool) throws {
         let text = """

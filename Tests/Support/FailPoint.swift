@@ -2,21 +2,22 @@ package import BSON
 
 /// A failure that a test causes in a server with the fail point `failCommand`.
 package struct FailPoint: Sendable {
-    /// The rule by which calls of the commands fail: all, the first few, all but the first few, or a random share.
+    /// The rule that decides which calls of the commands fail: all, the first few, all but the first few, or a random
+    /// share.
     package enum Mode: Sendable {
-        /// All commands fail until the fail point is removed.
+        /// All calls fail until the fail point is removed.
         case always
-        /// The first commands, up to this number, fail, and all later ones succeed.
+        /// The first calls, up to this number, fail, and all later calls succeed.
         case times(Int)
-        /// The first commands, up to this number, succeed, and all later ones fail.
+        /// The first calls, up to this number, succeed, and all later calls fail.
         case skip(Int)
-        /// Each command fails with this probability, from 0 to 1.
+        /// Each call fails with this probability, from 0 to 1.
         case probability(Double)
     }
 
     /// The names of the commands that fail.
     package var commands: [String]
-    /// The rule by which calls of the ``commands`` fail.
+    /// The rule that decides which calls of the ``commands`` fail.
     package var mode: Mode = .always
     /// The error code with which the server replies; `nil` for no error.
     package var errorCode: Int?
@@ -24,9 +25,9 @@ package struct FailPoint: Sendable {
     package var errorLabels: [String] = []
     /// Whether the server closes the connection instead of replying.
     package var closesConnection = false
-    /// The time for which the server blocks the command.
+    /// The time for which the server blocks the command; `nil` to not block it.
     package var blockTime: Duration?
-    /// The write concern error that the server adds to a successful reply.
+    /// The write concern error that the server adds to a successful reply; `nil` for none.
     package var writeConcernError: BSONDocument?
     /// The only collection to which the fail point applies, as "database.collection"; `nil` for all collections.
     package var namespace: String?

@@ -10,8 +10,8 @@ package final class FailoverSet: Sendable {
     private struct Member {
         let host: String
         let command: [String]
-        /// The processes of the member: the first one owns the folder of the data, and the others were started after
-        /// kills.
+        /// The processes of the member. The first process owns the data folder; each of the others was started after a
+        /// kill.
         var processes: [WatchedProcess]
         /// The clock of the member's processes; `nil` for the machine's clock.
         let clock: FakeClock?
@@ -72,7 +72,7 @@ package final class FailoverSet: Sendable {
     private func primary() async throws -> String {
         var host: String?
         try await waitUntil("the set has a primary") {
-            // During an election, the members may not answer.
+            // During an election, the members might not answer.
             host = try? await mongod.admin(["hello": 1])["primary"]?.text
             return host != nil
         }

@@ -169,8 +169,8 @@ extension LedgerSimulator {
                     "deletes": [["q": ["documentId": ["$in": .array(of: removed)]], "limit": 0]],
                 ], on: ledger.database)
         }
-        // A document that was repaired and fails again is in the removals and in the entries, so the entries are
-        // inserted last.
+        // A document that was repaired and fails again is in both `removed` and `entries`, so the entries are inserted
+        // last.
         if !entries.isEmpty { _ = try client.collection(ledger).insertMany(entries) }
         changes.removeFirst(due.count)
         state.withLock { $0.note(changes) }

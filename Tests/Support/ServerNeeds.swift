@@ -30,7 +30,8 @@ extension Trait where Self == ConditionTrait {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs a test only on servers where the filter of a delete can contain the fence of a lease.
+    /// Runs a test only on servers where the filter of a delete can contain a fence: a condition that holds only
+    /// while the lease lasts.
     package static var fencedDeletes: Self {
         .server(from: 5, for: "$$NOW in a delete, without which watch, partner mirror and extract are refused")
     }

@@ -12,9 +12,9 @@ import Testing
     private static let writes = TestScale.pick(80, full: 400, torture: 5_000)
     private static let rounds = TestScale.pick(2, full: 6, torture: 60)
 
-    /// Returns a document in which the value of every field except `_id` is derived from the stamp, a number.
+    /// Returns a document in which the values of all fields except `_id` are computed from a number, the stamp.
     ///
-    /// Each write of a user has another stamp.
+    /// Each write of a user has a different stamp.
     private static func document(_ id: Int, _ stamp: Int) -> BSONDocument {
         let fields: BSONDocument = [
             "_id": .integer(id), "s": .integer(stamp), "key": .string(key(stamp)), "owner": .integer(stamp % 10),
@@ -37,7 +37,7 @@ import Testing
     ///
     /// The document's stamp shows which values the user wrote.
     ///
-    /// - Parameter isDone: whether the job is done, so that every field must have the step's result.
+    /// - Parameter isDone: whether the job is done. After the job, each field must have the step's result.
     private static func defects(
         of document: BSONDocument, homes: [BSONValue: BSONDocument], isDone: Bool
     ) -> [String] {

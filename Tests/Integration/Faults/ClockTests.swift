@@ -31,7 +31,7 @@ struct ClockTests {
 
     /// A lease lasts by the server's clock, although the clocks of the two runners differ by ten hours.
     ///
-    /// The second runner would, by its own clock, take the first runner's lease at once, or only after hours.
+    /// If the second runner used its own clock, it would take the first runner's lease at once, or only after hours.
     @Test(arguments: hours) func aLeaseLastsByTheServersClock(_ hours: Int) async throws {
         try await FakeClock.lend { early in
             try await FakeClock.lend { late in try await aLeaseLasts(early.hours(-hours), late.hours(hours)) }

@@ -168,7 +168,8 @@ extension FaultSubject {
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
-                    // The last column is left out. It shows whether the job file has changed since the job was applied.
+                    // The last column is left out, because it shows whether the job file has changed since the job was
+                    // applied.
                     let rows = try await test.migrationRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
                     }

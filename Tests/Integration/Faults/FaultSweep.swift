@@ -84,9 +84,9 @@ extension FaultSubject {
 }
 
 extension [BSONDocument] {
-    /// The outcome without the state of the job's ranges, which includes a number of passes.
+    /// The outcome without the state documents of the job's `_id` ranges.
     ///
-    /// That number may differ between trials.
+    /// These documents contain the number of passes, which may differ between trials.
     var withoutPasses: [BSONDocument] { filter { $0["pass"] == nil } }
 }
 

@@ -19,7 +19,8 @@ import Testing
     func aCommandKilledAnywhereEndsLikeOneThatWasNot(_ subject: FaultSubject) async throws {
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
-        // A watch reaches six fault points, so the test kills it twice if it tries every fifth fault point.
+        // A watch reaches six fault points. If the test tries only every fifth fault point, it kills the watch at the
+        // first one and at the sixth.
         let step = TestScale.pick(5, full: 1, torture: 1)
         let deaths = try await FaultSweep.visits(step: step) { visit in
             try await subject.dies(at: "any", visit: visit, on: mongod)
@@ -43,8 +44,8 @@ import Testing
 
     /// A command is killed at each fault point, and its next run gives the result of an undisturbed run.
     ///
-    /// The command is a backfill, which must reach the fault point at least twice. If a backfill does not reach a fault
-    /// point, add a command for that point to the `switch` below.
+    /// For most fault points, the command is a backfill, which must reach the point at least twice. If a backfill does
+    /// not reach a fault point, the `switch` below needs a case with another command.
     @Test(.fencedDeletes) func everyFaultPointIsReachedAndChangesNoResult() async throws {
         let mongod = try await Mongod.shared
         let points = FaultInjection.Point.allCases

@@ -42,7 +42,7 @@ import Testing
 
     /// The system limits the size of the output file to 0 or 1 KiB.
     ///
-    /// If the output does not fit, the file of an earlier run stays.
+    /// If the output does not fit, the program keeps the file of an earlier run.
     @Test(arguments: Output.all) func aCheckKeepsWhatWasThereBefore(_ output: Output) async throws {
         let isLong = ["r.json", "r.html", "f.jsonl"].contains(output.name)
         for room in TestScale.pick([isLong ? 1 : 0], full: [0, 1], torture: [0, 1]) {
@@ -67,8 +67,8 @@ import Testing
                 return
             }
             expectNothingHalfWritten(folder, output, run)
-            // A failures file that does not fit ends the scan. The other outputs are written after the scan, so its
-            // result is printed although the file could not be written.
+            // If the failures file does not fit, the scan ends. The other files are written after the scan, so the
+            // program still prints the scan's result.
             if output.flag != "--failures" {
                 #expect(run.output.contains("50 documents would stop syncing"), "\(run.output)")
             }

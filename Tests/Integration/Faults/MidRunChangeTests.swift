@@ -25,8 +25,8 @@ import Testing
             }
         }
 
-        /// Undoes the change if it renamed the collection: gives the collection its name back.
-        /// - Returns: `false` if the change dropped the collection, so that the collection cannot be restored.
+        /// Gives the collection its name back if the change renamed it.
+        /// - Returns: `false` if the change dropped the collection, which cannot be restored.
         func mend(_ collection: String, in database: TestDatabase) async throws -> Bool {
             switch self {
             case .drop, .dropAndCreate, .dropDatabase: return false
@@ -140,9 +140,10 @@ import Testing
         FaultTable.note(subject, "a validator is switched on", tries: 1, continued: 0)
     }
 
-    /// Another client drops the indexes of the collection `harm`, which holds the reservations.
+    /// Another client drops the indexes of the state collection `harm`, which has the reservations of the unsync
+    /// budget.
     ///
-    /// The runner sums up the reservations without an index.
+    /// The runner then sums up the reservations without an index.
     @Test(arguments: [FaultSubject.backfill, .undo]) func anIndexOfTheStateThatGoesCostsNothing(_ subject: FaultSubject)
         async throws
     {
@@ -179,7 +180,7 @@ import Testing
         FaultTable.note(.backfill, "its state is dropped", tries: 1, continued: 1)
     }
 
-    /// If the journal or the whole state database is dropped during an undo, the undo reports that and is not done.
+    /// If the journal or the whole state database is dropped during an undo, the undo reports the drop and fails.
     @Test(arguments: ["journal", nil]) func anUndoWhoseJournalGoesIsNotDone(_ collection: String?) async throws {
         try await FaultSubject.undo.trial(try await Mongod.shared) { trial in
             let run = try await disturbed(trial, at: "before-write:2:stop") {

@@ -13,7 +13,7 @@ import Testing
     /// On a shared server, these tests would have to wait for other suites' fail points.
     private static let server = Task { try await Mongod.start() }
 
-    /// The server commands that the tests refuse.
+    /// The commands that the server refuses in the tests.
     private static let commands = [
         "find", "aggregate", "getMore", "count", "distinct", "update", "insert", "delete", "findAndModify", "ping",
         "listCollections", "listIndexes", "listDatabases", "createIndexes", "create", "collMod", "drop",
@@ -21,7 +21,7 @@ import Testing
         "commitTransaction", "abortTransaction", "killSessions",
     ]
 
-    /// How a server reports overload: by error code 462, or by error labels.
+    /// The way in which a server reports overload: by error code 462, or by error labels.
     enum Refusal: CaseIterable, CustomTestStringConvertible {
         case coded, labelled
 
@@ -58,10 +58,9 @@ import Testing
 
     private static let doctor = RoleCase.Command(grants: [], arguments: ["doctor"], subject: "person.json")
 
-    /// The commands that use the server and are not in ``FaultSubject``, or that have a flag which no ``FaultSubject``
-    /// uses.
+    /// The commands that use the server and that ``FaultSubject`` does not run, or not with the same flags.
     ///
-    /// At the scales `full` and `torture`, these are all commands that use the server.
+    /// At the scales `full` and `torture`, the list contains all commands that use the server.
     private static let others = (RoleCase.commands + [doctor]).filter { command in
         let tried: Set = ["check", "infer", "enforce", "backfill", "undo", "migrate", "watch", "init", "mirror"]
         let name = command.arguments[command.arguments[0] == "partner" ? 1 : 0]

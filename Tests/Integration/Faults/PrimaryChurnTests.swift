@@ -16,7 +16,7 @@ import Testing
         var count: Int { elections + kills }
     }
 
-    /// Returns the fault injection that stops the program `count` times, about every `step` visits of a fault point.
+    /// Returns a list of faults that stop the program `count` times, about once in `step` visits of a fault point.
     private static func stops(_ count: Int, every step: Int) -> String {
         (1...count).map { "any:\($0 * step + Int.random(in: 0..<step / 2)):stop" }.joined(separator: ",")
     }

@@ -22,9 +22,7 @@ import Testing
         var continued: Bool
     }
 
-    /// In each trial, one request of the command has a fault.
-    ///
-    /// The kind of fault changes from trial to trial.
+    /// In each trial, one request of the command has a fault, and the kind of fault changes from trial to trial.
     ///
     /// A torture run tries every kind of fault at every request.
     @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: FaultSubject.all)

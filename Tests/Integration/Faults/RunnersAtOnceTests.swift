@@ -44,9 +44,9 @@ import Testing
         }
     }
 
-    /// Two runners begin each part of the job.
+    /// Several runners begin at the same time, two for each part of the job, which `--part` selects.
     ///
-    /// The second one is refused, or begins after the first one has ended.
+    /// The second runner of a part is refused, or begins after the first one has ended.
     @Test(.timeLimit(.minutes(60)), arguments: counts) func onPartsTheyLeaveWhatOneDoes(_ count: Int) async throws {
         let mongod = try await Mongod.shared
         let subject = FaultSubject.backfill(of: 40)

@@ -115,7 +115,8 @@ import Testing
 
     @Test func aRunThatIsRefusedAfterTakingTheLeaseReleasesIt() async throws {
         try await withPeople { test in
-            // The runner writes the document of its `_id` range first, then that of the job, and then the lease.
+            // The runner's first two state writes are for its `_id` range and for the job. The third one, before which
+            // the runner sleeps, takes the lease.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-state-write:3:stop") {
                 program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import JobState
 
-/// If a runner is known to be dead, the next runner waits until the dead runner's lease has ended.
+/// If the runner that holds the lease is known to be dead, the next runner waits until the lease has ended.
 ///
-/// If that runner may still be alive, the next runner is refused, unless `--lease-wait` is set.
+/// If the holder may still be alive, the next runner waits only with `--lease-wait`, and is refused otherwise.
 @Suite struct LeaseSeekingTests {
-    /// Returns an expression for the lease of a dead runner; the lease ends in this many seconds.
+    /// Returns an aggregation expression for the lease of a dead runner; the lease ends after the given seconds.
     ///
     /// - Parameter living: the identity of a runner on this machine. The dead runner has another owner id, and a start
     ///   time that no process has.
@@ -48,8 +48,8 @@ import Testing
                 let (lease, _) = try seeker.take(store, for: .backfill) {
                     attempts += 1
                     guard attempts <= 2 else { return }
-                    // Before the second attempt, the lease of another dead runner replaces the first one, and ends
-                    // later.
+                    // Before the first attempt, a dead runner has a lease of one second. Before the second attempt,
+                    // another dead runner has a lease of six seconds instead.
                     let lease = Self.lease(of: UInt64(attempts), seconds: attempts == 1 ? 1 : 6, identity)
                     let change: BSONDocument = [
                         "lease": .object(lease), "version": .integer(JobStore.version), "state": "running",

@@ -43,8 +43,8 @@ import Testing
 
     /// The lease of another runner ended three seconds ago by the clock of a router.
     ///
-    /// A runner that connects through this router still waits. A shard's clock, by which the other runner's writes are
-    /// checked, may be slow, so that the lease has not ended there.
+    /// A runner that connects through this router still waits, because the shards check the other runner's writes by
+    /// their own clocks. If a shard's clock is slow, the lease has not ended by that clock.
     @Test func aSuccessorWaitsForAsMuchAsTheClocksMayBeApart() async throws {
         try await withRouter { test, uri in
             try await test.state.run([

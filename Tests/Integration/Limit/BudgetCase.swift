@@ -2,11 +2,11 @@ import BSON
 import TestSupport
 import Testing
 
-/// The fixture of the unsync budget's tests: tasks, a job that makes them unsyncable, and a ledger.
+/// The fixture for tests of the unsync budget: documents in `tasks`, a job that makes them unsyncable, and a ledger.
 enum BudgetCase {
     /// The limit of the jobs: fewer than 100 documents may be unsynced.
     ///
-    /// The jobs keep no reserve, so 99 documents may be unsynced.
+    /// The jobs have `reserve: 0`, so the limit allows 99 unsynced documents.
     static let ceiling = 100
     private static let tasks = 200
 

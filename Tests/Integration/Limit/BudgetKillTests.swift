@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// The reservations of a killed run also count for the next run, but only once.
+/// After a run was killed, its reservations also count for the next run, but each document counts only once.
 @Suite struct BudgetKillTests {
     @Test func aKillBetweenTheRecordAndTheWriteCountsNothingTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
@@ -40,8 +40,8 @@ import Testing
             let flags = ["--allow-unsync", "200", "--ledger", "\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
-            // Before the next run writes the second chunk, it finds the documents of the first chunk in the ledger, and
-            // marks their reservations as seen.
+            // The next run finds the documents of the first chunk in the ledger before it writes the second chunk, and
+            // sets `seen` in their reservations.
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             #expect(try await test.state.count("harm", ["seen": true]) == 30)
             try await test.database.run(["delete": "ledger", "deletes": [["q": [:], "limit": 0]]])

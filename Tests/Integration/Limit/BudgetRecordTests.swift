@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the reservations of documents, which all jobs with the same state database share.
+/// Tests the reservations of the unsync budget, which all jobs with the same state database share.
 @Suite(.serialized) struct BudgetRecordTests {
     /// A server for this suite alone, because a server has only one fail point at a time.
     ///
@@ -22,8 +22,8 @@ import Testing
 
     @Test func eachReservationIsMarkedOnceTheLedgerShowsIt() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
-            // The ledger had the document before the second job made its reservation. The document may have been
-            // repaired since, so its entry in the ledger need not come from the second job's write.
+            // The ledger had an entry for the document before the second job reserved it. The document may have been
+            // repaired since, so the entry need not come from the second job's write.
             let records = [record("first", isStale: false, in: test), record("second", isStale: true, in: test)]
             try await test.state.fill("harm", records)
             let run = try await BudgetCase.run(test, "--allow-unsync", "200")
@@ -50,7 +50,7 @@ import Testing
 
     /// Runs the job while the server has a fail point.
     ///
-    /// The server gets the fail point before the first write, and loses it when over 60 documents are converted or
+    /// The fail point is set before the first write. It is removed when more than 60 documents are converted, or when
     /// the program has ended.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
         let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]

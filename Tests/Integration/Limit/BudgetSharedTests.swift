@@ -29,8 +29,9 @@ import Testing
         }
     }
 
-    /// If three `partner init` commands and a backfill start at the same time, the documents of all four together stay
-    /// below the limit.
+    /// Three `partner init` commands and a backfill start at the same time.
+    ///
+    /// The number of documents that the four commands together make unsyncable stays below the limit.
     @Test func partnersAndABackfillAtOnceShareTheLimit() async throws {
         try await BudgetCase.withTasks { test in
             try test.write(
@@ -64,8 +65,8 @@ import Testing
                 #expect([0, 1, 75].contains(run.exitCode), "\(run.errors)")
             }
             #expect([1, 75].contains(try await job.exitCode))
-            // If all commands reserved documents at the same moment, all of them may have been refused. A backfill that
-            // runs alone is not refused.
+            // If all commands reserved documents at the same moment, the program may have refused all of them. A
+            // backfill that runs alone is not refused.
             let alone = try await test.backfill(flags: flags)
             #expect([1, 75].contains(alone.exitCode), "\(alone.errors)")
             var failing = try await test.database.count("tasks", ["priority": ["$type": "int"]])
@@ -83,8 +84,8 @@ import Testing
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // The budget has checked a chunk, and the runner is about to write it. The new `_id`s are between the
-                // `_id`s of this chunk.
+                // The budget has checked a chunk, and the runner is about to write it. The test inserts documents whose
+                // `_id`s are between the `_id`s of this chunk.
                 try await test.database.fill(
                     "tasks", (0..<50).map { ["_id": .integer(2 * $0 + 1), "priority": "1"] })
             }
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    /// Runs a test with 50 tasks, a job with these steps, and a limit of 10.
+    /// Runs a test with 50 tasks, a job with these steps, and a limit of 10 unsynced documents.
     ///
     /// The active schema requires `p` as text, and the next schema requires it as a number. Both require `q` as text.
     private func withPairs(
@@ -111,7 +112,7 @@ import Testing
         }
     }
 
-    /// Runs the job; after the budget has checked the documents and before the first write, a user changes all of them.
+    /// Runs the job. A user changes all documents after the budget has checked them, and before the first write.
     private func runOvertaken(_ test: BackfillCase, by change: BSONDocument) async throws -> ProgramRun {
         try await test.backfill(flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1") { program in
             try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -149,9 +150,9 @@ import Testing
         }
     }
 
-    /// The documents are already unsyncable before the job, so the limit of 10 does not stop the job.
+    /// The job changes 50 documents that are already unsyncable, so the limit of 10 does not stop it.
     ///
-    /// The budget reserves a few of them at a time, and releases the reservations after the write.
+    /// The budget reserves a few documents at a time, and releases their reservations after the write.
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in

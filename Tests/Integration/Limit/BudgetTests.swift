@@ -47,8 +47,8 @@ import Testing
     @Test func documentsThatTheLedgerShowsAreNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            // The ledger now has the 79 documents that were pending before. There are still 99 documents in total, so
-            // the limit allows no more documents.
+            // The 79 documents that the job made unsyncable are now in the ledger, so they are no longer pending. The
+            // total is still 99, so the limit allows no more documents.
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)

@@ -124,7 +124,8 @@ import Testing
             #expect(verdict["safe"] == false && verdict["band"] == "documents_do_not_sync", "\(verdict)")
             let documents = verdict["parts"]?.document?["documents"]?.document
             #expect(documents?["severity"] == "harmful" && documents?["stopping"] == 0, "\(verdict)")
-            // Once the documents fit, the check finds nothing, although the ledger still records them.
+            // Once the documents fit, the check finds nothing, although the ledger still has entries for these
+            // documents.
             try await database.update("person", ["_id": ["$gt": 1]], ["$set": ["name": "Hedy", "age": 36]])
             if flags.isEmpty { try await database.update("person", ["_id": 3], ["$set": ["name": "Hedy", "age": 36]]) }
             let mended = try await Program.run(words + flags)

@@ -59,8 +59,8 @@ import Testing
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The pending documents are in the ledger now. The sum of the pending documents and the documents in the
-            // ledger is the same as before, so the limit allows no more documents.
+            // The documents that the run made unsyncable are now in the ledger, so they are no longer pending. The
+            // total is the same as before, so the limit allows no more documents.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 

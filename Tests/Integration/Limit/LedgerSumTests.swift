@@ -104,9 +104,9 @@ import Testing
         }
     }
 
-    /// 600 documents have two entries each.
+    /// 600 documents have two entries each in the ledger.
     ///
-    /// The entries count, not the documents, and a note says so.
+    /// The limit applies to the entries and not to the documents, and a note says so.
     @Test func documentsRecordedTwiceAreWarnedOf() async throws {
         let warning = "the ledger has 1200 entries for 600 documents"
         try await withLedgers { test, insert in

@@ -67,8 +67,8 @@ import Testing
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
-            // The check that the run suggests has no flag `--active`. With the flag, it would judge the breaking change
-            // again.
+            // The run suggests a `check` without the flag `--active`. With this flag, the check would report the
+            // breaking change again.
             let next = test.folder.appending("next.json").string
             #expect(late.output.contains("Next: shipshape check \(next) --collection "), "\(late.output)")
             #expect(try await converted(test) == 20)
@@ -85,7 +85,8 @@ import Testing
                 "early", on: "tasks", steps: ["default: {field: priority, value: 0}"],
                 more: "schema: {active: active.json, next: next.json}")
             try job("late", in: test)
-            // The job `early` does not convert the tasks, and reports that they do not fit the next schema.
+            // The job `early` does not convert the tasks to the next schema, so it reports that they do not fit that
+            // schema.
             #expect(try await run("early", test: test).exitCode == 1)
             #expect(try await run("late", test: test).exitCode == 75)
             let deployed = try await Program.run([
@@ -124,7 +125,8 @@ import Testing
             ])
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
             let late = try await Program.run(["migrate", jobs.string] + words)
-            // The first job runs again, because the deploy came after it. It reports that the tasks do not fit yet.
+            // The job in `tasks.yml` runs again, because the deploy was recorded after its first run. It reports that
+            // the tasks do not fit the next schema yet.
             #expect(late.exitCode == 1, "\(late.output)\(late.errors)")
             for line in [", again: its next schema was deployed since", "  after-deploy/a-tasks.yml: job "] {
                 #expect(late.errors.contains(line), "\(late.errors)")

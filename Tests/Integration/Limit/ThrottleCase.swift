@@ -6,7 +6,8 @@ import Testing
 enum ThrottleCase {
     static let people = 50
 
-    /// Runs a test with 50 documents in `people`, and a job with these limits in chunks of `chunk` documents.
+    /// Runs a test with 50 documents in `people`, and a job that has these limits and writes chunks of `chunk`
+    /// documents.
     static func withPeople(
         on mongod: Mongod, limits: String, chunk: Int = 10, _ body: (BackfillCase) async throws -> Void
     ) async throws {

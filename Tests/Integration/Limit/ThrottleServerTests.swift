@@ -4,9 +4,12 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Tests the throttle rules for the server's health, each on a server in the state that makes a run wait.
+/// Tests the throttle rules for the server's health.
+///
+/// Each test brings a server into a state in which a run has to wait.
 @Suite(.serialized) struct ThrottleServerTests {
-    /// A run waits if its user loses the right to read the server metrics, because the reading fails.
+    /// A run waits if its user loses the right to read the server metrics, because it can no longer check the throttle
+    /// rules.
     @Test func aRunWhoseUserCanNoLongerReadMetricsWaits() async throws {
         let mongod = try await Mongod.withAuthentication
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
@@ -74,8 +77,8 @@ import Testing
                         try await test.database.fill("more", count: 5_000) { _ in ["text": text] }
                     }
                 }
-                // The job is short, so the test starts it only after the cache is dirty. The server itself cleans the
-                // cache now and then, so the throttle reason is not there all the time.
+                // The job is short, so the test starts it only after the cache is dirty. The server also cleans the
+                // cache by itself, so the throttle reason can end for a short time.
                 try await waitUntil("the cache is dirty") {
                     let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
                     let cache = status["wiredTiger"]?.document?["cache"]?.document

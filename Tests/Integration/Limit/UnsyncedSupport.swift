@@ -8,7 +8,7 @@ struct UnsyncedCase {
     let database: TestDatabase
     let folder: CommandLineFolder
 
-    /// Runs `unsynced` with a connection string and these arguments; `DB.` stands for the name of the test's database.
+    /// Runs `unsynced` with a connection string and these arguments, in which `DB` is replaced by the database's name.
     func unsynced(_ more: [String] = [], uri: String? = nil) async throws -> ProgramRun {
         try await Program.run(
             ["unsynced", "--uri", uri ?? mongod.uri] + more.map { $0.replacing("DB.", with: "\(database.name).") })

@@ -73,8 +73,7 @@ import Testing
         }
     }
 
-    /// The runner keeps its lease while it waits for the answer to a veto, even if the answer takes longer than the
-    /// lease.
+    /// A veto's answer takes longer than the lease lasts. The runner renews its lease while it waits for the answer.
     ///
     /// A signal ends the run before the answer arrives.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {

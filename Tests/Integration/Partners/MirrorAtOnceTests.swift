@@ -4,11 +4,12 @@ import Mongo
 import TestSupport
 import Testing
 
-/// A mirror carries over all changes that clients make in one transaction over both sides, or in one large command.
+/// A mirror carries over all changes that clients make in one transaction over the original and the partner collection,
+/// or in one large command.
 @Suite(.fencedDeletes) struct MirrorAtOnceTests {
-    /// A client writes both sides in one transaction: most pairs on one side only, but pair 3 on both sides.
+    /// A client changes documents of both collections in one transaction.
     ///
-    /// The change of pair 3 is a conflict.
+    /// It changes most pairs in one collection only, but pair 3 in both, which is a conflict.
     @Test func aTransactionOverBothSidesGoesOver() async throws {
         try await PartnerCase.withCopy { test in
             let (tasks, partners) = (test.database.namespace("Task"), test.database.namespace("TaskV2"))

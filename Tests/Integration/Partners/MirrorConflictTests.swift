@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the lag that a mirror reports, and conflicts: clients of both sides insert documents with the same `_id`.
+/// Tests the lag that a mirror reports, and conflicts between inserts of the same `_id` into the original and the
+/// partner.
 @Suite(.fencedDeletes) struct MirrorConflictTests {
     private func original(_ number: Int) -> BSONDocument {
         ["_id": .objectID(PartnerCase.id(number)), "title": "original"]
@@ -30,8 +31,10 @@ import Testing
         }
     }
 
-    /// A client's insert into the partner is a conflict if it comes after the mirror found the document missing, and
-    /// before the mirror inserts it.
+    /// A client inserts a document into the partner after the mirror found it missing, and before the mirror inserts
+    /// it.
+    ///
+    /// This is a conflict.
     @Test func anInsertWhileTheMirrorInsertsTheSameIsAConflict() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.fill("Task", [original(50), original(51)])
@@ -104,8 +107,8 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // If a write took too long, the mirror retries it in two halves. The second fault then stops the
-                    // mirror before it reports its lag, so the test lets it continue.
+                    // If the first write took too long, the mirror writes it again in two halves. The second fault then
+                    // stops the mirror before it reports its lag, so the test lets it continue.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded
                 }

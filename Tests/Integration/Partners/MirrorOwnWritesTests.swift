@@ -32,10 +32,11 @@ import Testing
         }
     }
 
-    /// A client changes a document that a mirror wrote, and restores it after the next mirror was killed.
+    /// A client changes a document that a first mirror wrote. A second mirror carries this change over, and is killed.
+    /// The client then restores the document.
     ///
-    /// The document then has the content that the first mirror wrote. The last mirror must still carry the restoration
-    /// over, because it is a client's change.
+    /// The document is again as the first mirror wrote it. A third mirror must still carry the client's restoration
+    /// over.
     @Test func aClientThatChangesAndSetsBackBetweenTwoRunsIsNoEcho() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "off"]])
@@ -72,7 +73,8 @@ import Testing
                 }
             }
             #expect(run.exitCode == 0, "\(run.errors)")
-            // If the retry overwrote the client's change, the mirror would restore the change and count a conflict.
+            // If the retry had overwritten the client's change, the mirror would now restore that change and count a
+            // conflict.
             let report = try #require(try BSONValue(extendedJSON: run.output).document)
             let rest = try await test.mirrored()
             #expect(try await title(1, test) == "task 1", "\(run.errors)")

@@ -42,10 +42,10 @@ import Testing
         }
     }
 
-    /// A mirror is killed before its second write.
+    /// A client changes a document a second time just before a mirror carries over the first change. The mirror is then
+    /// killed before its second write.
     ///
-    /// The next mirror recognizes the first write as a mirror's own. It still carries over a client's change that was
-    /// made before this write.
+    /// The next mirror recognizes the first write as a mirror's own, and still carries over the client's second change.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
         try await PartnerCase.withCopy(count: 40) { test in
             try await test.database.update("Task", PartnerCase.source(2), ["$set": ["title": "first"]])

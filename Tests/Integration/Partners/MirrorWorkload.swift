@@ -92,7 +92,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     /// Writes a document alternately on both sides; before each write, waits until a mirror has carried over the
     /// previous one.
     ///
-    /// There is never more than one write to carry over, so none may be lost or become a conflict.
+    /// There is never more than one write to carry over, so each write must arrive, and none must become a conflict.
     func relay(_ number: Int, in test: PartnerCase, _ model: Model) async throws {
         var side = 0
         while !model.isStopped {

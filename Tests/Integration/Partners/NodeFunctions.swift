@@ -173,7 +173,7 @@ struct NodeFunctions {
         }
     }
 
-    /// A text that the mirror converts becomes the same int or long, and the mirror converts no other text.
+    /// The trigger functions convert the same texts to numbers as the mirror, and each text to the same int or long.
     @Test func aTextBecomesTheSameNumberAsInTheMirror() async throws {
         let job = """
             id: {from: string, to: int}

@@ -64,10 +64,10 @@ struct PartnerCase: Sendable {
         return try await Program.run(arguments + flags, fault: fault, during: during)
     }
 
-    /// Returns the `_id` of a task's original, by the task's number.
+    /// Returns the `_id` of a task in the original collection, by the task's number.
     static func id(_ number: Int) -> ObjectID { ObjectID(high: 0x6400_0000_0000_0000 + UInt64(number), low: 7) }
 
-    /// Returns the original of a task by its number; each task is a little different.
+    /// Returns a task's document for the original collection, by the task's number; each task is a little different.
     static func task(_ number: Int) -> BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", .objectID(id(number)))
@@ -79,12 +79,12 @@ struct PartnerCase: Sendable {
         return builder.finish()
     }
 
-    /// Returns a filter for the original of a task, by its `_id`.
+    /// Returns a filter for a task's document in the original collection, by its `_id`.
     static func source(_ number: Int) -> BSONDocument { ["_id": .objectID(id(number))] }
-    /// Returns a filter for the partner of a task, by its `_id`.
+    /// Returns a filter for a task's document in the partner collection, by its `_id`.
     static func target(_ number: Int) -> BSONDocument { ["_id": .string("\(id(number))")] }
 
-    /// The lines of a job whose steps apply to every document.
+    /// The lines of a job file that rename `title` to `name` in the partner, and back in the original.
     static let renaming = """
         forward: [{rename: {from: title, to: name}}]
         reverse: [{rename: {from: name, to: title}}]
@@ -143,8 +143,8 @@ extension TestDatabase {
 }
 
 extension PartnerCase {
-    /// Runs a test after `partner init` has copied the originals.
-    /// - Parameter load: inserts the originals; without it, these are `count` tasks.
+    /// Runs a test after `partner init` has copied the original collection.
+    /// - Parameter load: inserts the original documents; without it, the test inserts `count` tasks.
     static func withCopy(
         _ job: String = documented, count: Int = 5, load: ((PartnerCase) async throws -> Void)? = nil,
         _ body: (PartnerCase) async throws -> Void
@@ -158,7 +158,7 @@ extension PartnerCase {
         }
     }
 
-    /// Runs a test after a mirror has carried over all changes and `partner verify` has compared the sides.
+    /// Runs a test after a mirror has carried over all changes, and `partner verify` has compared both collections.
     static func withVerified(_ count: Int = 5, _ body: (PartnerCase) async throws -> Void) async throws {
         try await withCopy(count: count) { test in
             #expect(try await test.run("mirror", "--once").exitCode == 0)

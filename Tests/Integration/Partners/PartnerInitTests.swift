@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    /// Writes a job whose partner documents do not fit the partner's schema.
+    /// Writes a job with a limit on unsynced documents; the documents that it copies do not fit the partner's schema.
     private func jobOfFailing(_ test: PartnerCase, limit: Int) throws {
         try test.folder.write(
             """
@@ -227,7 +227,9 @@ import Testing
             PartnerCase.documented + "\nschema: {target: v2.json}\nlimits: {unsynced: \(limit), reserve: 0}")
     }
 
-    /// The documents that a killed run copied count towards the next run's limit, and so do another job's reservations.
+    /// The documents that a killed run copied count towards the next run's limit on unsynced documents.
+    ///
+    /// The documents that another job has reserved count towards this limit as well.
     @Test func theLimitIsSharedAcrossRunsAndJobs() async throws {
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 1201)
@@ -295,7 +297,8 @@ import Testing
             try await test.database.delete("Task", ["_id": .objectID(PartnerCase.id(2))])
             try await test.database.update(
                 "TaskV2", ["_id": .string("\(PartnerCase.id(4))")], ["$set": ["name": "new"]])
-            // `partner verify` must report no difference for fields that exist on one side only.
+            // The fields `note` and `legacy` exist on one side only. `partner verify` must report no difference for
+            // them.
             try await test.database.update("TaskV2", ["_id": .string("\(PartnerCase.id(5))")], ["$set": ["note": "n"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(6))], ["$set": ["legacy": "l"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(7))], ["$set": ["priority": 2.5]])

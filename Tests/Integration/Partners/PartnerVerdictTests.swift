@@ -68,7 +68,7 @@ import Testing
         #expect(run.exitCode == 0 || run.exitCode == 75, "\(run.errors)")
     }
 
-    /// Runs a command with the older schema and one of the newer ones.
+    /// Runs a command with the older schema and the newer schema `next`.
     private func run(
         _ command: String, _ test: PartnerCase, to next: Next = .additional, _ flags: String...
     ) async throws -> ProgramRun {

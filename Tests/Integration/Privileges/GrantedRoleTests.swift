@@ -13,7 +13,7 @@ import Testing
         let action: String
         let resource: BSONDocument
 
-        /// Returns the privileges once for each of their actions, each time without that action.
+        /// Returns one value for each action in the privileges: the privileges without this action.
         static func all(of privileges: [BSONValue]) -> [Lacking] {
             privileges.indices.flatMap { index -> [Lacking] in
                 guard let entry = privileges[index].document, let resource = entry["resource"]?.document else {
@@ -38,7 +38,7 @@ import Testing
             return collection.isEmpty ? "the database \(database)" : "\(database).\(collection)"
         }
 
-        /// Whether another privilege allows the same action on the whole database.
+        /// Whether another privilege allows the missing action on the whole database.
         var isCovered: Bool {
             privileges.compactMap(\.document).contains { entry in
                 entry["resource"]?.document?["db"] == resource["db"] && entry["resource"]?.document?["collection"] == ""

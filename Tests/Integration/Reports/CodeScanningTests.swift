@@ -3,7 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that SARIF logs conform to their standard whatever names they contain, and that findings have positions.
+/// Tests that SARIF logs conform to the SARIF standard whatever names they contain, and that findings have a position
+/// in a file.
 @Suite struct CodeScanningTests {
     private static let script = """
         import json, sys
@@ -54,8 +55,8 @@ import Testing
         }
     }
 
-    /// A finding is shown at the part of the schema that the documents do not fit, so that a pull request shows it
-    /// there.
+    /// The position of a finding is the part of the schema that the documents do not fit, so that a pull request shows
+    /// the finding next to that part.
     @Test func aCheckIsShownNextToTheSchema() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

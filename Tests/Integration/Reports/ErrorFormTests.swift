@@ -42,7 +42,7 @@ import Testing
     }
 }
 
-/// Every command that reports findings can write them in every output format.
+/// Every command that reports findings supports every output format.
 @Suite struct EveryFormTests {
     private static let forms = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
 

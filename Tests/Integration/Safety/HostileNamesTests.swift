@@ -145,8 +145,8 @@ import Testing
         try await withCase { test in
             var seen: Set<String> = []
             for command in commands(test) {
-                // With the invalid job file, the command ends before it reads documents, so the test does not try its
-                // other formats.
+                // With the invalid job file `bad.yml`, a command ends before it reads documents, so the test tries only
+                // its text output.
                 let isFirst = !command.contains("bad.yml") && seen.insert(command[0]).inserted
                 for form in isFirst ? forms(of: command) : ["text"] {
                     let flags = form == "text" ? [] : ["--output", form]

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// The parts of the list of a release's contents that the tests read.
+    /// An SPDX document, which lists the contents of a release, with only the properties that the tests read.
     private struct Contents: Decodable {
         struct Package: Decodable {
             let name: String
@@ -35,7 +35,7 @@ import Testing
         let relationships: [Relationship]
     }
 
-    /// Lists the contents of the program that the tests run.
+    /// The script `sbom` lists the contents of the program that the tests run.
     @Test func theListOfContentsNamesWhatIsLinkedWithItsVersionAndLicence() async throws {
         let build = try Program.path.removingLastComponent()
         let checkouts = build.removingLastComponent().removingLastComponent().appending("checkouts")

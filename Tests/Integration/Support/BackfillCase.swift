@@ -61,8 +61,8 @@ struct BackfillCase: Sendable {
     ///
     /// If the flags do not contain `--lease-ttl`, this function sets the duration of the lease. Usually it is 60
     /// seconds, because each write must end within a quarter of the lease, also on a slow disk. If the runner is
-    /// killed, this function ends that lease. If the fault only stops the runner, the lease takes 3 seconds and ends by
-    /// itself.
+    /// killed, this function ends the lease. If the fault only stops the runner, the lease lasts 3 seconds, and this
+    /// function does not end it.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,

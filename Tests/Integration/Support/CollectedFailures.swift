@@ -12,7 +12,7 @@ final class CollectedFailures: Sendable {
 
     private let state = Mutex(State())
 
-    /// The reported documents with their violations, without the documents that the scan has retracted since.
+    /// The reported documents with their violations, except the documents whose report the scan has retracted since.
     var failures: [IDBytes: [Violation]] { state.withLock(\.failures) }
 
     var retractionCount: Int { state.withLock(\.retractionCount) }

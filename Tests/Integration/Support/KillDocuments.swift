@@ -1,6 +1,6 @@
 import BSON
 
-/// Documents with `_id`s of many types, and with values that the steps of the job treat differently.
+/// Documents with `_id`s of many types, and with values to which ``steps`` apply in different ways.
 enum KillDocuments {
     /// The steps of the job over these documents.
     static let steps = [

@@ -8,7 +8,8 @@ import Testing
 @Suite struct JournaledWriteTests {
     private static let fault = "after-journal:1:stop"
 
-    /// Runs the job, makes a user's update between the journal and the write of the chunk, and then runs `check`.
+    /// Runs the job. A user makes an update after the job has journaled a chunk, and before the job writes it. Then
+    /// runs `check`.
     private func run(_ step: String, user: BSONValue, _ check: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", (0..<10).map { ["_id": .integer($0), "a": 1, "b": 2] })
@@ -32,8 +33,8 @@ import Testing
         try await run(step, user: ["$set": ["a": "mine"]]) { test in
             #expect(try await test.database.count("people", ["a": "mine"]) == 0, "the job did its work on it too")
             let undone = try await test.undo()
-            // The job did not write the change that it journaled first, because the user had changed the field. It
-            // journaled the document again, and undo restores the user's value from that newer entry.
+            // The job's first journal entry has an outdated value, because the user changed the field before the write.
+            // The job then journaled the document again, and undo restores the user's value from the newer entry.
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(!undone.output.contains("changed since"), "\(undone.output)")
             let expected = (0..<10).map { id -> BSONDocument in
@@ -49,8 +50,8 @@ import Testing
         ) { test in
             #expect(try await test.database.count("people", ["c": 0]) == 10)
             let undone = try await test.undo()
-            // The job did not write the change that it journaled first, because the user had changed the field. It
-            // journaled the document again, and undo restores the user's value from that newer entry.
+            // The job's first journal entry has an outdated value, because the user changed the field before the write.
+            // The job then journaled the document again, and undo restores the user's value from the newer entry.
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(!undone.output.contains("changed since"), "\(undone.output)")
             let document = try await test.database.documents("people", ["_id": 3])

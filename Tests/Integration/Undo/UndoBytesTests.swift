@@ -4,7 +4,7 @@ import Testing
 
 /// Undo keeps the bytes of fields that the job did not touch, and finds a document by the bytes of its `_id`.
 @Suite struct UndoBytesTests {
-    /// Returns the document with each mark replaced by the byte FF, which is not valid in UTF-8.
+    /// Returns the document with each byte `mark` replaced by the byte FF, which is not valid in UTF-8.
     private static func invalid(_ document: BSONDocument, from mark: Character = "?") throws -> BSONDocument {
         var bytes = document.bytes
         for index in bytes.indices where bytes[index] == mark.asciiValue { bytes[index] = 0xFF }

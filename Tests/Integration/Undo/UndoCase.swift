@@ -23,7 +23,7 @@ extension BackfillCase {
 }
 
 extension BSONDocument {
-    /// Returns the `_id`s that an undo's report lists as skipped for this reason; empty if there are none.
+    /// Returns the `_id`s that an undo's report lists as skipped for the given reason; empty if there are none.
     func left(_ reason: String) -> [BSONValue] {
         let found = self["left_alone"]?.document?.values.compactMap(\.document).first { $0["reason"]?.text == reason }
         return found?["ids"]?.document?.values ?? []

@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// An undo that sleeps before it deletes documents, until its lease has ended, deletes nothing.
+    /// An undo sleeps before it deletes documents, until its lease has ended. When it continues, it deletes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)

@@ -3,9 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A user inserts documents between the journal and the write of a chunk; the job journals them separately.
+/// A user inserts documents after a job has journaled a chunk, and before it writes the chunk.
 ///
-/// The chunk's write does not change these documents, and undo restores everything that the job wrote.
+/// This write does not change the new documents. The job journals them separately, and undo restores everything that
+/// the job wrote.
 @Suite struct UndoGapTests {
     /// Runs and undoes a job over fifty documents; a user inserts and deletes documents just before the write.
     ///

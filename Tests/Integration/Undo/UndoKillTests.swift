@@ -50,7 +50,7 @@ import Testing
                 try await test.waitForLeaseEnd()
             }
             #expect(try await test.database.documents("people") != original)
-            // A killed runner may not have got the reply to its last write. Undo restores that write only with
+            // A killed runner might not have received the reply to its last write. Undo restores that write only with
             // `--include-uncertain`.
             let all = ["--output", "json", "--include-uncertain"]
             let dry = try test.report(try await test.undo(flags: all + ["--dry-run"], yes: false))

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Undo lists a document in which the job wrote another value than it journaled.
+    /// Undo lists a document if the job wrote a value that differs from the journaled value.
     ///
     /// A user changes the source field just before the job's write, and again before the job runs a second time.
     @Test func valuesThatDifferFromTheJournalAreNamed() async throws {
@@ -69,10 +69,11 @@ import Testing
         }
     }
 
-    /// Undo does not trust equal numbers: the chunk changed as many documents as now have the job's result.
+    /// Undo must not conclude from equal numbers that the job wrote a document.
     ///
-    /// They are not the same documents. Before the write, a user makes the job's change to document 3 by hand. After
-    /// the write, a user reverts the job's change to document 5.
+    /// The chunk changed as many documents as now have the job's result, but not the same ones. Before the write, a
+    /// user makes the job's change to document 3 by hand. After the write, a user reverts the job's change to document
+    /// 5.
     @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let fault = "before-write:1:stop,after-write:1:stop"

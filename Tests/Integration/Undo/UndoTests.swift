@@ -95,7 +95,7 @@ import Testing
             try await test.backfill()
             try await test.undo()
             let original = try await test.database.documents("people")
-            // A change that a user makes after the undo belongs to the user, even if it looks like the job's work.
+            // After the undo, a user makes the same change as the job. A second undo must keep the user's change.
             try await test.database.set("people", .minKey, ["email": "none"])
             let second = try await test.undo(flags: ["--output", "json"])
             #expect(second.exitCode == 0, "\(second.errors)")

@@ -161,8 +161,8 @@ import Testing
             #expect(run.output.hasPrefix("50 unsynced documents"), "\(run.output)")
             #expect(run.errors.contains("of its entries, but the watch left 50"), "\(run.errors)")
             #expect(try await test.recorded() == all)
-            // The run has recorded that the ledger is complete again, so the next runs do not read the whole collection
-            // again.
+            // This run of the watch has recorded that the ledger is complete again, so the next runs do not read the
+            // whole collection again.
             try await test.database.update("person", ["_id": 20], ["$set": ["name": "Bo"]])
             try await test.database.fill("person", [["_id": 70], ["_id": 71, "name": "Cy"]])
             for _ in 0..<2 {
@@ -259,8 +259,8 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The watch adds the pending documents to the ledger, so they are no longer pending. The sum stays the
-            // same, so the limit allows no more documents.
+            // The watch adds the documents that the job made unsyncable to the ledger, so they are no longer pending.
+            // The total stays the same, so the limit allows no more documents.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")

@@ -34,7 +34,7 @@ class Bench:
         self.shipshape = os.path.join(binaries, "shipshape")
         self.started = time.monotonic()
         self.row = ""
-        #: The batch size that the bare cursor requests; 0 for none. The row `sweep` determines it.
+        #: The batch size that the bare cursor requests; 0 for the server's default size. The row `sweep` determines it.
         self.batch = 10_000
         self.server = Server(os.environ["SHIPSHAPE_BENCH_MONGOD"], folder, CACHE_GIGABYTES)
         self.uri = self.server.uri

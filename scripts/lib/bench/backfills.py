@@ -6,8 +6,8 @@ import measure
 from measure import Command
 from rows import line, memory_line, pair_line, row, watch_memory
 
-#: The changes that the rows measure. Each has the stages that prepare the documents of A, the job's steps, and the same
-#: update by hand. If not every document needs the change, `every` is 50 if one in 50 documents needs it.
+#: The changes that the rows measure: the steps of a job, and the same update by hand. If a change has `stages`, these
+#: prepare the documents of A. If only one in 50 documents needs the change, `every` is 50.
 RETYPE = {
     "steps": "[{convert: {field: quantity, to: string}}]",
     "by hand": {"q": {"quantity": {"$type": "int"}}, "u": [{"$set": {"quantity": {"$toString": "$quantity"}}}]},
@@ -22,7 +22,7 @@ SPARSE = {
     "steps": "[{rename: {from: surname, to: lastName}}]",
     "by hand": {"q": {"surname": {"$exists": True}}, "u": {"$rename": {"surname": "lastName"}}},
 }
-#: Each document has one to five different items, whose `currency` is missing, null and present in turn.
+#: The change of documents with one to five items. The `currency` of the items is missing, null and present in turn.
 ITEMS = {
     "stages": [{"$set": {"items": {"$map": {
         "input": {"$range": [0, {"$add": [1, {"$mod": ["$serial", 5]}]}]}, "as": "index", "in": {

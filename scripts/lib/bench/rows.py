@@ -9,7 +9,8 @@ import subprocess
 import measure
 from measure import Command, Summary
 
-#: The functions that measure a row, by the name of the row, in their order; each returns the row's lines of the table.
+#: The functions that measure the rows, by the names of the rows and in their order. Each function returns the lines of
+#: the table for its row.
 ROWS = {}
 
 FLAT = "Benchmarks/flat/schema.json"
@@ -90,7 +91,7 @@ def checker(bench):
     for benchmark in json.loads(done.stdout)["benchmarks"]:
         rates = Summary([benchmark["bytes"] / float(seconds) / 1e9 for seconds in benchmark["seconds"]])
         allocations = float(benchmark["allocations_per_item"])
-        # A few allocations that a run makes once, such as for a table that grows, do not count.
+        # A run makes a few allocations only once, such as for a table that grows. These do not count.
         is_free = allocations < 0.001
         verdict = "missed" if not is_free or rates.high < 1.5 else "met" if rates.median >= 1.5 else "within noise"
         found.append(line(

@@ -92,7 +92,8 @@ class Soak:
                 self.killed[command] += process.returncode == -signal.SIGKILL
             if process.returncode in expected:
                 return process.returncode
-            # With these codes, the program was killed or stopped, lost the server, or found a dead runner's lease.
+            # With one of these codes, the program was killed or stopped, lost the server, or found a dead runner's
+            # lease. The soak then runs the command again.
             if process.returncode not in (-signal.SIGKILL, -signal.SIGTERM, 69, 75, 76):
                 return self.complain(f"{' '.join(words)} ended with {process.returncode}: {reason[-600:]}")
             time.sleep(1)

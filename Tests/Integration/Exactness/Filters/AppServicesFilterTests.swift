@@ -5,10 +5,10 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests random App Services schemas over random documents.
+/// Tests the checker with random App Services schemas and random documents.
 ///
-/// The checker's verdict on a document must agree with the violations that it lists, and each group's filter must find
-/// the documents that the group counts.
+/// The checker's verdict on a document must agree with the violations that the checker lists. The checker also counts
+/// documents in groups of violations, and the filter of a group must find the documents that the group counts.
 @Suite struct AppServicesFilterTests {
     @Test(.server(from: 5, for: "field names with a leading $"), arguments: [21, 22, 23] as [UInt64])
     func generated(seed: UInt64) async throws {

@@ -2,7 +2,7 @@ import BSON
 import Checking
 import Testing
 
-/// A test case of a rule: the schema of a field `f` that may break the rule, and values of the field.
+/// A test case for one rule: a schema of the field `f`, values of `f` that break the rule, and values that do not.
 struct FilterCase: Sendable, CustomTestStringConvertible {
     let rule: RuleCode
     /// The schema of `f`, as extended JSON.

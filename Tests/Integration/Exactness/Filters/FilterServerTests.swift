@@ -5,7 +5,8 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests that a group's filter, run on the server, finds the documents that the group counts.
+/// Tests that the filter of each group of violations, run on the server, finds the documents that the checker counts in
+/// the group.
 ///
 /// If the filter claims to be exact, it must find no other documents.
 @Suite struct FilterServerTests {

@@ -63,7 +63,7 @@ extension [FilteredGroup] {
         Set<BSONValue>(filter { $0.group.violation.rule == rule }.flatMap(\.ids))
     }
 
-    /// Whether the filters of all groups of one rule claim to find the counted documents and no others.
+    /// Whether the filter of each group of one rule claims to find the counted documents and no others.
     func isExact(_ rule: RuleCode) -> Bool {
         filter { $0.group.violation.rule == rule }.allSatisfy(\.group.filterIsExact)
     }

@@ -4,8 +4,9 @@ import Conformance
 import TestSupport
 import Testing
 
-/// Tests that each group's filter finds the documents that the group counts, because users copy the filter into a
-/// shell.
+/// Tests that the filter of each group of violations finds the documents that the checker counts in the group.
+///
+/// Users copy this filter into a shell.
 @Suite("Filters of the jsonschema dialect find their groups")
 struct JSONSchemaFilterTests {
     @Test(

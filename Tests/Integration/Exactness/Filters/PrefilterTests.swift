@@ -54,7 +54,8 @@ import Testing
             let schema = try CompiledSchema(people.namespace, ChangingPeople.schema)
             options.prefilter = Prefilter(proof: try #require(schema.proof))
             let result = try await people.scan(options)
-            // The prefilter excludes the people of three of the seven kinds, because they fit the schema.
+            // The test has people of seven kinds. The prefilter excludes the people of three kinds, because they fit
+            // the schema.
             #expect(result.tally.counts.read == 4_000)
             let whole = try await people.scan(ScanOptions())
             #expect(TallyDigest(result.tally).groups == TallyDigest(whole.tally).groups)

@@ -3,10 +3,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that an imported validator accepts a document exactly if its JSON Schema accepts the document's JSON value.
+/// Tests that an imported validator accepts a document if and only if the JSON Schema accepts the same document as
+/// JSON.
 ///
-/// mongod judges the documents, and the Python package jsonschema judges the JSON values. A JSON string that BSON
-/// stores as another type, such as a date, has that type in the document.
+/// mongod judges the documents, and the Python package jsonschema judges the JSON values. If BSON stores a JSON string
+/// as another type, such as a date, the document has that type.
 @Suite struct ImportVerdictTests {
     /// A file of `Tests/ImportingTests/Fixtures`, and the name of the schema in it.
     struct Fixture: CustomTestStringConvertible {
@@ -42,7 +43,7 @@ import Testing
                 let judged = isValid ? "refuses" : "accepts"
                 Issue.record("mongod \(judged) \(try document.extendedJSON(.relaxed)), and the schema does not")
             }
-            // If mongod accepted or refused nearly all documents, the agreement would prove little.
+            // If mongod accepted or refused nearly all documents, its agreement with jsonschema would prove little.
             #expect((100...975).contains(fitting.count), "\(fitting.count) of 1,000 documents fit")
         }
     }

@@ -39,8 +39,9 @@ import Testing
         #expect(after == [Self.uuid] + others)
     }
 
-    /// The client converts a document of 9 MB after a step of the server, although the document and the result of that
-    /// step do not fit together into one reply of the server.
+    /// The server changes a document of 9 MB in one step, and the client converts a field of it in the next step.
+    ///
+    /// The original document and the changed one do not fit together into one reply of the server.
     @Test func aLargeDocumentIsConvertedAfterAStepOfTheServer() async throws {
         try await Mongod.shared.withBackfill { test in
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
@@ -110,7 +111,7 @@ import Testing
         }
     }
 
-    /// Steps that the server computes use the results of steps that the client computes, and the other way round.
+    /// A step that the server computes uses the result of a step that the client computes, and the other way round.
     @Test func stepsOfBothSidesWorkTogether() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 1_200) { number in

@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    /// A killed run has embedded the dogs of 20 of the 60 people, so no link leads to these dogs any more.
+    /// A run is killed after it has embedded the dogs of 20 of the 60 people, so no link leads to these dogs any more.
     ///
-    /// The program does not take the missing links for a reason to refuse the next run, which embeds the other dogs.
+    /// The program does not refuse the next run because of the missing links. The next run embeds the other dogs.
     @Test func aRunThatDiedIsEnded() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("dogs", count: 60) { ["_id": .integer($0), "name": .integer($0)] }

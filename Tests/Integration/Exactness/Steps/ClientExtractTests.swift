@@ -77,9 +77,9 @@ import Testing
         }
     }
 
-    /// Writes an app export with a schema for each of these collections of the test's database.
+    /// Writes an app export with schemas for the given collections of the test's database.
     ///
-    /// - Parameter collections: the title and one property besides `_id` for each collection.
+    /// - Parameter collections: the title of each collection's schema, and one property besides `_id`.
     private func app(
         _ folder: String, in test: BackfillCase, _ collections: KeyValuePairs<String, (title: String, property: String)>
     ) throws {
@@ -98,8 +98,9 @@ import Testing
         }
     }
 
-    /// The run skips a document if the embedded object has an `_id`, which would be lost, or does not fit the schema of
-    /// the collection into which it is moved.
+    /// The run skips a document if its embedded object has an `_id`, because the `_id` would be lost.
+    ///
+    /// The run also skips a document if the object does not fit the schema of the collection into which it is moved.
     @Test func valuesThatWouldBeLostOrNotFitAreSkipped() async throws {
         try await Mongod.shared.withBackfill { test in
             let name = test.database.name
@@ -124,10 +125,10 @@ import Testing
         }
     }
 
-    /// The third run finishes the job with one home for each person.
+    /// Two runs are killed, and the third run finishes the job with exactly one home for each person.
     ///
-    /// The first two runs are killed after they insert the objects of a chunk into `homes`, and before people link to
-    /// these homes.
+    /// Both runs are killed after they have inserted the objects of a chunk into `homes`, and before they replace these
+    /// objects by links.
     @Test func aRunThatDiesBetweenTheTwoIsEndedWithoutATrace() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 90) { number in
@@ -149,7 +150,7 @@ import Testing
         }
     }
 
-    /// A runner that was stopped until its lease had ended inserts no document into the other collection.
+    /// A runner is stopped until its lease has ended. When it continues, it inserts no document into `homes`.
     @Test func aFencedOffRunnerMakesNothing() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "home": ["city": .integer($0)]] }

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// A killed run has filled in the same ids that the next run would have filled in.
+    /// A run is killed, and a second run finishes the job. Together they generate the same ids as an uninterrupted run.
     @Test func anInterruptedRunEndsLikeOneThatWasNot() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 25}}")
@@ -75,9 +75,9 @@ import Testing
         }
     }
 
-    /// A user fills in the field after the run has read the document and before it writes.
+    /// A user sets the field `key` after the run has read the document, and before the run writes it.
     ///
-    /// The user's value stays.
+    /// The run keeps the user's value.
     @Test func aFieldThatAUserFillsDuringTheRunKeepsTheUsersValue() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"])
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// The run skips a document that the server refuses, and writes the others.
+    /// The collection's validator refuses one document. The run skips this document, and writes the others.
     @Test func aDocumentThatIsRefusedIsSkipped() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 40}}")

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// A second run would map a new value again, because the lookup also has it as an old value.
+    /// The lookup collection maps `a` to `b`, and also `b` to `c`, so a second run would map the new value `b` again.
     ///
     /// The program therefore refuses both a dry run and a run.
     @Test func aLookupWhoseNewValuesAreOldOnesTooIsRefused() async throws {

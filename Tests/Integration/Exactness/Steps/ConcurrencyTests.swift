@@ -9,7 +9,8 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Tests that a run with concurrent commands, or over several ranges of `_id`s, has the same result as a simple run.
+/// Tests that a run with concurrent commands, or over several ranges of `_id`s, has the same result as a run without
+/// them.
 @Suite struct ConcurrencyTests {
     /// Lists of bounds between `_id` ranges: of one type, of several types, and with values that a query compares in a
     /// special way, such as NaN.
@@ -72,9 +73,10 @@ import Testing
         }
     }
 
-    /// One of the concurrent commands of a chunk fails, and another one succeeds.
+    /// The server refuses two documents of a chunk. Some of the chunk's concurrent commands therefore fail, and others
+    /// succeed.
     ///
-    /// The run then finds the refused documents by halving the list of documents that are not written yet.
+    /// The run finds the refused documents by halving the list of documents that are not written yet.
     @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneThreadStopsNoOther(_ flag: String)
         async throws
     {
@@ -93,16 +95,17 @@ import Testing
         }
     }
 
-    /// The concurrent commands of a chunk are one attempt in the journal.
+    /// A run is killed after it has journaled a chunk, so the next run journals the same chunk again.
     ///
-    /// If a chunk has two attempts in the journal, undo reports each document once.
+    /// The journal then has two attempts for the chunk, but undo reports each document once. The concurrent commands of
+    /// a chunk count as one attempt.
     @Test func aChunkThatIsJournaledTwiceIsUndoneOnce() async throws {
         try await Mongod.shared.withBackfill { test in
             let people = (0..<400).map(KillDocuments.document)
             try await test.database.fill("people", people)
             try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 200}, lanes: 4}")
             #expect(try await test.backfill(fault: "after-journal:2").wasKilled)
-            // The lease is long, because a write that takes longer than the lease allows has an unknown result.
+            // The lease is long. If a write took longer than a short lease allows, the run could not know its result.
             #expect(try await test.backfill("job", "--lease-wait", "30s", "--lease-ttl", "60s").wasKilled == false)
             let written = try await test.database.documents("people")
             let original = Set(people)

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// A condition that a later step makes true would hold again in every run, so the job is refused.
+    /// The job is refused, because its second step makes the condition of its first step true again in every run.
     @Test func aConditionThatALaterStepMakesTrueIsRefused() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", [["_id": 1, "schemaVersion": 5]])

@@ -4,7 +4,7 @@ import ServerSchema
 
 /// The expected result of the step `convert` for a value, computed without the server.
 enum ConversionOutcome: Hashable {
-    /// The value is missing, null or undefined, or already has the type.
+    /// The value is missing, null or undefined, or already has the target type.
     case untouched
     /// The step converts the value to this one.
     case becomes(BSONValue)
@@ -55,7 +55,7 @@ enum ConversionOutcome: Hashable {
         if let whole = whole(.double(number)) { return String(whole) }
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-Infinity" : "Infinity" }
-        guard !number.isSubnormal else { return nil }  // the server cannot read back its text of such a number
+        guard !number.isSubnormal else { return nil }  // the server cannot parse its own text of such a number
         let short = String(format: "%g", number)
         if Double(short) == number { return short }
         guard abs(number) >= 1e-6 else { return nil }
@@ -63,9 +63,10 @@ enum ConversionOutcome: Hashable {
         return Double(long) == number && !long.contains("e") ? long : nil
     }
 
-    /// Returns the 64-bit integer that a value stands for; `nil` if it stands for none.
+    /// Returns the 64-bit integer that is equal to a value; `nil` if there is no such integer.
     ///
-    /// The number -0 does not count as an integer, nor does a text in an unusual form, such as "+36".
+    /// `false` and `true` count as 0 and 1. The number -0 does not count as an integer, nor does a text in an unusual
+    /// form, such as "+36".
     private static func whole(_ value: BSONValue) -> Int64? {
         switch value {
         case .int(let number): Int64(number)
@@ -115,8 +116,9 @@ enum ConversionOutcome: Hashable {
         }
     }
 
-    /// Returns the decimal with 15 digits to which the server converts a double; `nil` for a subnormal double, or if
-    /// the decimal reads back as another double.
+    /// Returns the decimal with 15 digits into which the server converts a double.
+    ///
+    /// `nil` if the double is subnormal, or if the decimal would convert back to another double.
     private static func fifteenDigits(_ number: Double) -> Decimal128? {
         guard number != 0 else { return Decimal128("-0") }
         guard !number.isSubnormal else { return nil }

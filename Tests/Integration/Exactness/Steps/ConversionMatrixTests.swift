@@ -4,7 +4,9 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests the conversion of every odd value to every type, against an expectation that is computed without the server.
+/// Tests the conversion of each value in ``OddValues`` to every type.
+///
+/// The expected result is computed without the server.
 @Suite struct ConversionMatrixTests {
     @Test(arguments: Conversion.targets) func everyValue(to type: SchemaType) async throws {
         try await Mongod.shared.withDatabase { database in
@@ -26,7 +28,7 @@ import Testing
 
     /// Whether the server keeps all digits when it converts a double to text, such as 0.30000000000000004.
     ///
-    /// Only some versions of the server do. They convert some values that the step must skip on the other versions.
+    /// A server that keeps all digits also converts some values that the step has to skip on other servers.
     private static func writesAllDigits(_ database: TestDatabase) async throws -> Bool {
         try await database.fill("digits", [["_id": 1, "v": 0.30000000000000004]])
         let reply = try await database.run([
@@ -66,9 +68,8 @@ import Testing
 }
 
 extension ConversionOutcome {
-    /// Whether `value` and the outcome are a double and its text with all digits, in either order.
-    ///
-    /// The text must have more than 15 characters.
+    /// Whether one of `value` and the outcome is a double, and the other one is its text with all digits, more than 15
+    /// characters.
     fileprivate func hasAllDigits(of value: BSONValue?) -> Bool {
         switch (self, value) {
         case (.becomes(.string(let text)), .double(let number)?), (.becomes(.double(let number)), .string(let text)?):

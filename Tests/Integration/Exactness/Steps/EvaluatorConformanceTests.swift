@@ -33,7 +33,7 @@ import Testing
 
     /// Compares the client's results of a step's expressions with the server's, for each document.
     ///
-    /// - Parameter minimum: the least share of the expressions, from 0 to 1, that the client has to evaluate.
+    /// - Parameter minimum: the smallest share of the expressions, from 0 to 1, that the client has to evaluate itself.
     private func compare(
         _ form: String, over documents: [BSONDocument], in database: TestDatabase, minimum: Double
     ) async throws {

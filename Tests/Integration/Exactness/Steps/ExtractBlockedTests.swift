@@ -5,7 +5,7 @@ import Testing
 
 /// Tests that the step `extract` skips a document whose object cannot be inserted, and changes the others.
 @Suite(.fencedDeletes) struct ExtractBlockedTests {
-    /// A case in which an object cannot be inserted into the collection `homes`.
+    /// A test case in which an object cannot be inserted into the collection `homes`.
     ///
     /// The case has the object, the documents that `homes` already has, and the options and a unique index of `homes`.
     struct Block: CustomTestStringConvertible, Sendable {

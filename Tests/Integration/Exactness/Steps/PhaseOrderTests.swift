@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests that a later phase skips documents that an earlier phase still has to change.
+/// Tests that a later phase of a job skips documents that an earlier phase still has to change.
 @Suite struct PhaseOrderTests {
     private static let people = 60
 
@@ -30,9 +30,9 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
-    /// In document 1, the first step copies an array, which the second step cannot combine.
+    /// The first step copies an array into document 1, and the second step cannot combine an array with other values.
     ///
-    /// The first step changes the document all the same.
+    /// The run skips document 1 in the second step, but still makes the change of the first step.
     @Test(arguments: [true, false]) func aStepThatAnEarlierStepMakesNeedlessDoesNotHoldTheDocumentBack(
         keepsJournal: Bool
     ) async throws {
@@ -59,8 +59,8 @@ import Testing
             try await test.database.run([
                 "update": "people", "updates": [["q": ["_id": 7], "u": ["$set": ["_id__baas_transaction": "t"]]]],
             ])
-            // The first write has converted a chunk of 25 documents. Document 7 is not among them, because it was
-            // locked. The next write is the first rename.
+            // The first write has converted 25 documents. Document 7 is not among them, because it was locked. The
+            // runner sleeps before the second write, which is the first rename.
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -93,9 +93,9 @@ import Testing
         }
     }
 
-    /// A value that the client cannot convert is renamed without conversion.
+    /// If the client cannot convert the value of a field, the run still renames the field and keeps the value.
     ///
-    /// The test has more such documents than the client evaluates the conversion for at once.
+    /// The test has more such documents than the client evaluates at a time.
     @Test func documentsThatTheClientSkipsContinue() async throws {
         try await withPeople { test in
             try await test.database.fill("people", count: 450) { ["_id": .integer(1_000 + $0), "ref": "none"] }

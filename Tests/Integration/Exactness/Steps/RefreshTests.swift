@@ -68,12 +68,12 @@ import Testing
             #expect(after[5][target] == "mine")
             let conflict = try #require(notes(report).first { $0.contains("another client changed") })
             #expect(conflict.contains("_id 5 ") && conflict.contains("\(target) is string"), "\(conflict)")
-            // The next run has nothing to do. It still reports the target in document 5, which another client changed.
+            // The next run changes nothing. It still reports that another client changed the target in document 5.
             let again = try await test.backfill("job", "--output", "json")
             #expect(again.exitCode == 1)
             #expect(try test.report(again)["outcome"] == "nothing_to_do")
             #expect(try await people(test) == after)
-            // Undo removes the earlier and the later value of the job, but not another client's value.
+            // Undo removes the targets that the first and the second run wrote, but not the value of another client.
             #expect(try await test.steer("undo", "job", "--yes").exitCode == 1)
             for (id, document) in try await people(test).enumerated() where id != 5 {
                 #expect(targets.keys.allSatisfy { document[$0] == nil }, "\(id)")
@@ -82,8 +82,9 @@ import Testing
         }
     }
 
-    /// The targets that clients changed come first in the collection, and their long `_id`s fill a whole page of the
-    /// search for documents to refresh.
+    /// Another client has changed the targets of all documents except the last one.
+    ///
+    /// The long `_id`s of the changed documents fill a whole page of the query for documents to refresh.
     @Test func aTargetAfterManyThatClientsChangedIsRefreshed() async throws {
         try await Mongod.shared.withBackfill { test in
             let ids = (0..<3_500).map { BSONValue.string(String(repeating: "x", count: 1_000) + "\($0)") }
@@ -114,8 +115,8 @@ import Testing
                 "default: {field: yearsSinceBirth, value: 0}", "default: {field: email, value: \"\"}",
             ])
             #expect(try await test.backfill().exitCode == 0)
-            // Between the two runs, a client adds the source field that document 2 lacked, and changes the field that
-            // the last step filled.
+            // Between the two runs, a client adds `age` to document 2, which lacked it, and changes `email`, which the
+            // last step had filled.
             try await test.database.set("people", 2, ["age": 7, "email": "ada@example.com"])
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await people(test)[1]["yearsSinceBirth"] == 7)

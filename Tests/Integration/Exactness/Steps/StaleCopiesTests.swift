@@ -9,7 +9,7 @@ import Testing
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             // In document 0, a user set the target `m` before the job. Its value differs from the source, but no job
-            // copied it, so the notes must not mention the document.
+            // copied it, so the report's notes must not mention the document.
             try await test.database.fill("people", count: 100) {
                 $0 == 0 ? ["_id": 0, "n": 0, "m": 1_000] : ["_id": .integer($0), "n": .integer($0)]
             }

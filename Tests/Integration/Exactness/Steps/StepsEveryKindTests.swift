@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests most kinds of steps, with most of their options, over every odd value except the huge text.
+/// Tests most kinds of steps, with most of their options, over all values in ``OddValues`` except the huge text.
 @Suite struct StepsEveryKindTests {
     /// The steps to test.
     ///
@@ -51,7 +51,7 @@ import Testing
         return plain + neighbours
     }()
 
-    /// Values for the field `v` besides the odd values; each is chosen for a particular kind of step.
+    /// Values for the field `v` in addition to ``OddValues``; each of them is chosen for a particular kind of step.
     private static let more: [OddValue] = [
         OddValue("a-b-c", "a-b-c"), OddValue("12-x", "12-x"), OddValue("list of one", [1]),
         OddValue("list of a list", [[1]]), OddValue("repeats", [1, 1.0, .long(1), "a", "A", "a", nil, nil, 0.0, -0.0]),

@@ -7,7 +7,9 @@ import Testing
 @testable import Jobs
 @testable import Steps
 
-/// Tests steps in the program: a dry run has the counts of the run for each step, and a second run changes nothing.
+/// Tests steps by running the program.
+///
+/// A dry run and the run must report the same counts for each step, and a second run must change nothing.
 @Suite struct StepsProgramTests {
     static let forms = [
         "default: {field: v, value: 1, when: missingOrNull}", "copy: {from: v, to: w, whenPresent: replace}",

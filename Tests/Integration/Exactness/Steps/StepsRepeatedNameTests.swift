@@ -83,12 +83,12 @@ extension StepsRepeatedNameTests {
     }
 }
 
-/// A run of steps over documents with the same update as for a chunk, and the results of the run.
+/// An update of documents by steps, of the same kind as a job's update of a chunk, and its results.
 private struct RepeatedRun {
     let before: [BSONDocument]
     let after: [BSONDocument]
     let modified: Int
-    /// The reason why the first step skips each document.
+    /// The reason why the first step skips each document; `nil` if it does not skip the document.
     let reasons: [CompiledStep.Reason?]
 
     init(_ steps: Step..., over documents: [BSONDocument], in database: TestDatabase) async throws {

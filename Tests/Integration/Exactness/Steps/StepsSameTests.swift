@@ -43,7 +43,7 @@ import Testing
     /// Values are compared exactly down to five levels of nesting.
     ///
     /// Values below the fifth level are compared by `$eq` and by their size. The size distinguishes `int` from the
-    /// other types of numbers. Whatever the result, the step does not overwrite the target.
+    /// other types of numbers. Whether the values are equal or not, the step does not overwrite the target.
     @Test func exactDownToTheStatedDepth() async throws {
         func nested(_ value: BSONValue, _ levels: Int) -> BSONValue {
             (0..<levels).reduce(value) { inner, level in level % 2 == 0 ? ["a": inner] : [inner] }

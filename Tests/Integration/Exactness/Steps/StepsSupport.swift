@@ -4,7 +4,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// A run of steps over documents, with one update that has a filter and a pipeline, as a job writes a chunk.
+/// A run of steps over documents: one update with a filter and a pipeline, like a job's update of a chunk.
 struct StepsRun {
     /// The effect of a step on a document, as evaluated before the update.
     ///
@@ -116,7 +116,7 @@ extension BSONValue {
 }
 
 extension BSONDocument {
-    /// Returns the value at a path through objects; `nil` if there is none.
+    /// Returns the value at a path through nested objects; `nil` if the document has no such value.
     func value(at path: FieldPath) -> BSONValue? {
         path.components.reduce(.object(self)) { value, name in
             if case .object(let document)? = value { document[name] } else { nil }
@@ -137,7 +137,7 @@ extension BSONDocument {
 }
 
 extension BSONDocument {
-    /// Returns the document without the top-level fields of these names.
+    /// Returns the document without the top-level fields that have the given names.
     func without(_ names: [String]) throws -> BSONDocument {
         BSONDocument(try elements().filter { !names.contains($0.name) })
     }

@@ -4,7 +4,7 @@ import ServerSchema
 import TestSupport
 import Testing
 
-/// Tests the steps `default`, `copy` and `convert` over every odd value.
+/// Tests the steps `default`, `copy` and `convert` over the values in ``OddValues``.
 @Suite struct StepsTests {
     @Test(arguments: [false, true]) func defaultFillsWhatIsNotThere(nullsToo: Bool) async throws {
         try await Mongod.shared.withDatabase { database in

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// A step does not match values inside an array, unlike `null`, `$exists` and `$type` in a query.
+    /// A step does not read the values inside an array, unlike `null`, `$exists` and `$type` in a query.
     @Test func needsDoesNotReadInsideArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
