@@ -8,8 +8,9 @@ extension Target.Dependency {
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let rainbow: Self = .product(name: "Rainbow", package: "Rainbow")
-    /// A product that this package never links, because the condition holds only on Windows. A target names it because
-    /// SwiftPM warns about a listed package that no target names.
+    /// A product that this package never links, because the condition holds only on Windows.
+    ///
+    /// A target names it because SwiftPM warns about a listed package that no target names.
     static let serviceLifecycle: Self = .product(
         name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(platforms: [.windows]))
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")

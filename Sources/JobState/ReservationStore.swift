@@ -233,7 +233,9 @@ extension ReservationStore {
     }
 
     /// Records the current time in the reservations of the documents in `repaired`, which sync again or no longer
-    /// exist. Removes this time from the reservations of the documents in `unsyncable`.
+    /// exist.
+    ///
+    /// Removes this time from the reservations of the documents in `unsyncable`.
     ///
     /// A time that is recorded already stays unchanged. The documents in `unsyncable` do not sync, even if an earlier
     /// call recorded that they do.

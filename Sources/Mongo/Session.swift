@@ -38,7 +38,9 @@ package struct Session: ~Copyable {
     }
 
     /// The cluster time of the session's last operation: the seconds in the upper 32 bits, an ordinal in the lower 32
-    /// bits. The value is 0 before the first operation.
+    /// bits.
+    ///
+    /// The value is 0 before the first operation.
     package var operationTime: UInt64 {
         var seconds: UInt32 = 0
         var ordinal: UInt32 = 0

@@ -26,8 +26,9 @@ struct Translation {
         try each(of: documents) { try made(of: Array(documents[$0])) }
     }
 
-    /// Computes the outcomes of all documents in one call. If a document causes an error, the list is halved until this
-    /// document is found.
+    /// Computes the outcomes of all documents in one call.
+    ///
+    /// If a document causes an error, the list is halved until this document is found.
     ///
     /// Only the document that causes the error is refused, for example because it cannot be sent, or because it is too
     /// large together with its result.

@@ -183,8 +183,9 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// The numbered instructions for the operator of a job that runs before the deploy. They begin with number 2,
-    /// because `head` has number 1.
+    /// The numbered instructions for the operator of a job that runs before the deploy.
+    ///
+    /// They begin with number 2, because `head` has number 1.
     private var deploy: [String] {
         let lastStep = "Check what is left: \(check)"
         if isBreaking {

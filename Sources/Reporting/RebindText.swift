@@ -5,8 +5,9 @@ package import JobReports
 ///
 /// `rebind` binds a job to its collection after the collection got another UUID.
 package enum RebindText {
-    /// Returns a text with the earlier and the current UUID of the job's collection. It also says how many changes in
-    /// the job's journal belong to documents that are still in the collection.
+    /// Returns a text with the earlier and the current UUID of the job's collection.
+    ///
+    /// It also says how many changes in the job's journal belong to documents that are still in the collection.
     ///
     /// Without a journal, the text says whether the document of the last checkpoint is still there, if this is known.
     package static func plan(_ plan: RebindPlan) -> String {

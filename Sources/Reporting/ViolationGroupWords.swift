@@ -65,7 +65,9 @@ struct ViolationGroupWords {
     }
 
     /// A clause that compares two counts of the group's documents: the scan's count, and the number that the server
-    /// finds by the group's filter. `nil` if the server did not count.
+    /// finds by the group's filter.
+    ///
+    /// `nil` if the server did not count.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }
@@ -94,8 +96,9 @@ struct ViolationGroupWords {
 }
 
 extension ViolationGroup {
-    /// The outcome of the group's documents in the sync engine, such as `dropped`. If the violated rule is not a rule
-    /// of the engine, the text is the level of the violation.
+    /// The outcome of the group's documents in the sync engine, such as `dropped`.
+    ///
+    /// If the violated rule is not a rule of the engine, the text is the level of the violation.
     ///
     /// If the outcome is not certain, the text begins with `might:`.
     var severity: String {

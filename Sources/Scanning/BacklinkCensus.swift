@@ -3,8 +3,9 @@ package import Checking
 package import Mongo
 package import ServerSchema
 
-/// Counts how many documents of a collection have no link to them, one link, or several links. Only links from the same
-/// database count.
+/// Counts how many documents of a collection have no link to them, one link, or several links.
+///
+/// Only links from the same database count.
 package struct BacklinkCensus: Sendable {
     private var links: Backlinks
     private let place: @Sendable (Namespace) -> Namespace

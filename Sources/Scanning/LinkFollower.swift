@@ -12,8 +12,9 @@ struct LinkFollower {
     private let namespaces: [Namespace]
     /// The collections in the deployment to which the schema's links lead, one for each link.
     private let collections: [MongoCollection]
-    /// The schemas of the linked collections, as far as the scan has them. A linked document is judged by the schema of
-    /// its collection.
+    /// The schemas of the linked collections, as far as the scan has them.
+    ///
+    /// A linked document is judged by the schema of its collection.
     private let targets: [Namespace: CompiledSchema]
     private let retryLimit = Duration.seconds(60)
     private var pending: [Source] = []
@@ -38,8 +39,9 @@ struct LinkFollower {
         self.collections = collections
     }
 
-    /// Adds the links of a document to the pending links. Once at least a thousand links are pending, looks up all of
-    /// them.
+    /// Adds the links of a document to the pending links.
+    ///
+    /// Once at least a thousand links are pending, looks up all of them.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)

@@ -6,8 +6,9 @@ package import Mongo
 package struct RangeReader {
     let collection: MongoCollection
     let range: IDRange
-    /// Whether the namespace is a view. A lost cursor of a view is an error, because the reading of a view cannot
-    /// resume.
+    /// Whether the namespace is a view.
+    ///
+    /// A lost cursor of a view is an error, because the reading of a view cannot resume.
     let isView: Bool
     /// The longest time for retries, counted from the first failure since the last document was read.
     let retryLimit: Duration

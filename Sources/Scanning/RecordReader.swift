@@ -67,7 +67,9 @@ struct RecordReader {
         }
     }
 
-    /// Waits before the next attempt. If the member then answers, throws an error if the member has restarted.
+    /// Waits before the next attempt.
+    ///
+    /// If the member then answers, throws an error if the member has restarted.
     private func wait(after error: MongoError, _ retries: inout Retries, isProgress: Bool) throws {
         do throws(MongoError) {
             try retries.wait(after: error, isProgress: isProgress, isStopped: isStopped)

@@ -65,8 +65,10 @@ package struct ScanOptions: Sendable {
         package var onFailure: (@Sendable (FailingDocument) -> Void)?
         /// Called with the `_id` of every document that certainly fails under both the new and the active schema.
         package var onAlreadyFailing: (@Sendable (BSONValue) -> Void)?
-        /// Called with the `_id` of a document whose earlier findings no longer count. Either the document changed
-        /// during the scan, or its `_id` has the same text as the `_id` of another document.
+        /// Called with the `_id` of a document whose earlier findings no longer count.
+        ///
+        /// Either the document changed during the scan, or its `_id` has the same text as the `_id` of another
+        /// document.
         ///
         /// The document is then judged again, unless it was deleted.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?

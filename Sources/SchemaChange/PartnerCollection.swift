@@ -96,8 +96,10 @@ extension [SchemaChange] {
         }
     }
 
-    /// Marks the changes that a partner collection serves. A partner serves a change if it is verified or cut over, and
-    /// if its job converts documents as the change requires.
+    /// Marks the changes that a partner collection serves.
+    ///
+    /// A partner serves a change if it is verified or cut over, and if its job converts documents as the change
+    /// requires.
     ///
     /// A served change requires no change of any document, as long as the original collection keeps its schema.
     /// - Returns: clauses about the changes that partners do not serve, each with the reason.

@@ -1,6 +1,8 @@
 public import ServerSchema
 
-/// A rename that the operator states. Without the statement, most renames look like a removal and an addition.
+/// A rename that the operator states.
+///
+/// Without the statement, most renames look like a removal and an addition.
 ///
 /// The rename is written `OLD=NEW`, where OLD names a part of the older schema:
 /// - a property by its type's title or its collection, `Person.age=yearsSinceBirth`, `app.Person.address.zip=postcode`;

@@ -138,8 +138,9 @@ extension SchemaChange {
         public static let requiredAdded = Self(rawValue: "required-added")
         /// An optional property was added.
         public static let optionalAdded = Self(rawValue: "optional-added")
-        /// A property was removed. A rename looks like a removal, too, if neither the operator nor the schemas state
-        /// it.
+        /// A property was removed.
+        ///
+        /// A rename looks like a removal, too, if neither the operator nor the schemas state it.
         public static let propertyRemoved = Self(rawValue: "property-removed")
         /// A property was removed before the day until which the older schema promises it to clients.
         public static let removedBeforeDay = Self(rawValue: "removed-before-day")

@@ -13,7 +13,9 @@ struct Field {
 
 /// The parts of a schema that are compared one by one.
 extension SchemaNode {
-    /// The fields in `properties`, followed by the fields that only `required` names. The latter may have any type.
+    /// The fields in `properties`, followed by the fields that only `required` names.
+    ///
+    /// The latter may have any type.
     var fields: [Field] {
         let named = properties.map { Field(name: $0.name, node: $0.node, isRequired: requires($0.name)) }
         let unnamed = required.filter { property($0) == nil }

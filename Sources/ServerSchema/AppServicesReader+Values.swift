@@ -71,8 +71,9 @@ extension AppServicesReader {
         return flag
     }
 
-    /// Throws an error for the first name that occurs twice. If `notesErrors` is `true`, adds a note for each repeated
-    /// name instead.
+    /// Throws an error for the first name that occurs twice.
+    ///
+    /// If `notesErrors` is `true`, adds a note for each repeated name instead.
     mutating func refuseDuplicates(_ members: [LocatedJSON.Member], what: String) throws(SchemaError) {
         var seen: [String: SourceLocation] = [:]
         for member in members {

@@ -13,8 +13,9 @@ package struct CollectionParts {
     package let filters: [BSONDocument]
     private let concurrency: Int
 
-    /// Divides a collection into parts for `concurrency` connections. If `concurrency` is 1, the whole collection is
-    /// one part.
+    /// Divides a collection into parts for `concurrency` connections.
+    ///
+    /// If `concurrency` is 1, the whole collection is one part.
     ///
     /// The whole collection is also one part if the server cannot find the bounds of parts.
     /// - Throws: ``MongoError`` if a failure is temporary, such as a lost connection.

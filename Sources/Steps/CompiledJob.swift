@@ -297,8 +297,9 @@ extension CompiledJob {
 }
 
 extension Job {
-    /// Returns the changes between two schemas of the collection. A field that the job file declares as renamed counts
-    /// as one change.
+    /// Returns the changes between two schemas of the collection.
+    ///
+    /// A field that the job file declares as renamed counts as one change.
     /// - Throws: ``JobError`` at a rename that does not fit the schemas.
     fileprivate func changes(
         from active: CollectionSchema, to next: CollectionSchema

@@ -131,8 +131,9 @@ package struct Phase: Sendable {
     /// ``StepKind/determinesOldValue``.
     package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
 
-    /// Whether no step might make a syncing document unsyncable. If `false`, each chunk is checked before it is
-    /// written.
+    /// Whether no step might make a syncing document unsyncable.
+    ///
+    /// If `false`, each chunk is checked before it is written.
     package var isSafe: Bool { riskySteps.isEmpty }
 
     /// The condition that a document needs the phase.
@@ -176,8 +177,9 @@ extension Phase {
         }
     }
 
-    /// The client-side steps of the earlier phases. The server alone cannot determine whether a document needs these
-    /// steps.
+    /// The client-side steps of the earlier phases.
+    ///
+    /// The server alone cannot determine whether a document needs these steps.
     package var earlierOfClient: [CompiledStep] { earlier.filter { $0.client != nil } }
 
     /// Returns the phase with conditions for the documents that the client found not to need the client-side steps of

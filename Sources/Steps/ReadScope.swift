@@ -54,8 +54,9 @@ package enum ReadScope: Sendable {
         }
     }
 
-    /// Returns the number of documents in the scope. For a whole collection, the number comes from the collection's
-    /// metadata and may be inexact.
+    /// Returns the number of documents in the scope.
+    ///
+    /// For a whole collection, the number comes from the collection's metadata and may be inexact.
     package func count(in collection: MongoCollection) throws(MongoError) -> Int {
         if case .collection = self { return try collection.estimatedCount() }
         return try collection.countDocuments(filter())

@@ -72,8 +72,9 @@ package struct Survey {
             })
     }
 
-    /// Counts the documents of the survey's scope. If the server counts, up to `concurrency` connections each count a
-    /// part of the collection at a time.
+    /// Counts the documents of the survey's scope.
+    ///
+    /// If the server counts, up to `concurrency` connections each count a part of the collection at a time.
     ///
     /// A single connection is used if ``quick`` matches few documents, because reading parts by the index costs twice
     /// as much as reading the whole collection.

@@ -240,8 +240,9 @@ extension WatchRun {
 // MARK: Reading a whole collection
 
 extension WatchRun {
-    /// Reads a whole collection and judges its documents. If the collection does not exist, removes its entries from
-    /// the ledger.
+    /// Reads a whole collection and judges its documents.
+    ///
+    /// If the collection does not exist, removes its entries from the ledger.
     ///
     /// During the read, a change feed collects the changes, which are judged afterwards.
     private mutating func read(_ index: Int, because reason: String) throws {

@@ -1,6 +1,8 @@
 import BSON
 
-/// Returns the bytes of a document with this body. Unlike ``BSONBuilder``, the function accepts an invalid body.
+/// Returns the bytes of a document with this body.
+///
+/// Unlike ``BSONBuilder``, the function accepts an invalid body.
 /// - Parameter length: the value of the document's length field; `nil` for the real length.
 func raw(_ body: [UInt8], length: Int? = nil) -> [UInt8] {
     int32(length ?? body.count + 5) + body + [0]

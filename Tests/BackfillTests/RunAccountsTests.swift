@@ -66,8 +66,9 @@ import Testing
         #expect(tally.madeUnsyncable == 2 && tally.moved == 1)
     }
 
-    /// The first attempt to restore a batch of four documents fails, so the batch is divided into two halves. Each
-    /// document counts once.
+    /// The first attempt to restore a batch of four documents fails, so the batch is divided into two halves.
+    ///
+    /// Each document counts once.
     @Test func aBatchThatIsHalvedCountsOnce() {
         var tally = UndoTally()
         tally.makeUnsyncable([1, 2, 3, 4])

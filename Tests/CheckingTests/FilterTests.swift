@@ -79,8 +79,9 @@ import Testing
         #expect(filter == ["$eq": [["$type": field], "int"]])
     }
 
-    /// Two elements of a set are equal even if their fields are in a different order. Only `uniqueItems` compares
-    /// elements in the same way, so the filter uses it.
+    /// Two elements of a set are equal even if their fields are in a different order.
+    ///
+    /// Only `uniqueItems` compares elements in the same way, so the filter uses it.
     @Test func equalElementsAreFoundByUniqueItems() throws {
         let pets = SchemaNode.list(.object(["a.b": .set(.of(.mixed))]))
         var tally = Tally(CompiledSchema(["pets": .dictionary(pets)]))

@@ -82,8 +82,9 @@ import Testing
         #expect(merged.violationGroups == alone.violationGroups)
     }
 
-    /// A resync adds every failing document to the ledger. The projected number therefore includes the documents that
-    /// already fail under the active schema.
+    /// A resync adds every failing document to the ledger.
+    ///
+    /// The projected number therefore includes the documents that already fail under the active schema.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

@@ -19,8 +19,9 @@ import Testing
         #expect(Self.reasons.filter(reason.isSame).count == 1)
     }
 
-    /// An earlier version stored a reason as a text with the server's error code. The program reads such a text as the
-    /// same reason.
+    /// An earlier version stored a reason as a text with the server's error code.
+    ///
+    /// The program reads such a text as the same reason.
     @Test(arguments: reasons) func aReasonOfAnEarlierVersionIsTheSame(_ reason: Refusal.Reason) {
         let code: BSONValue = if case .server(let code) = reason { .integer(code) } else { .null }
         let read = Refusal.Reason(["reason": .string("\(reason)"), "code": code])

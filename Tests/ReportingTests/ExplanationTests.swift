@@ -56,8 +56,9 @@ import Testing
         #expect(Explanation.pages(of: code).map(\.section) == [.waits])
     }
 
-    /// An exit code has one page. A code of `lint`, `diff` or `infer` also has one page if it is not the name of a rule
-    /// as well.
+    /// An exit code has one page.
+    ///
+    /// A code of `lint`, `diff` or `infer` also has one page if it is not the name of a rule as well.
     ///
     /// `EveryCodeTests` checks that the documentation has all of these codes.
     @Test(arguments: ["id-type", "property-removed", "rare-type", "anomaly", "75"])

@@ -10,8 +10,9 @@ package final class FailoverSet: Sendable {
     private struct Member {
         let host: String
         let command: [String]
-        /// The processes of the member. The first process owns the data folder; each of the others was started after a
-        /// kill.
+        /// The processes of the member.
+        ///
+        /// The first process owns the data folder; each of the others was started after a kill.
         var processes: [WatchedProcess]
         /// The clock of the member's processes; `nil` for the machine's clock.
         let clock: FakeClock?

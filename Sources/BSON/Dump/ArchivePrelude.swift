@@ -63,8 +63,9 @@ extension DumpInput {
         return true
     }
 
-    /// Returns the header, or the next description of a collection or a block. If a terminator of the archive format
-    /// comes next, skips it and returns `nil`.
+    /// Returns the header, or the next description of a collection or a block.
+    ///
+    /// If a terminator of the archive format comes next, skips it and returns `nil`.
     mutating func archiveDocument() throws(DumpError) -> BSONDocument? {
         if try takeTerminator() { return nil }
         let length = try fillDocument(validating: true)

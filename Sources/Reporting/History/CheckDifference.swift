@@ -20,8 +20,9 @@ struct CheckDifference {
 
     struct Change {
         let kind: Kind
-        /// The finding, with the number of documents that have it now. If the finding is gone, the number is from the
-        /// earlier check.
+        /// The finding, with the number of documents that have it now.
+        ///
+        /// If the finding is gone, the number is from the earlier check.
         let finding: CheckSummary.Finding
         let before, now: Int
     }

@@ -1,7 +1,9 @@
 import BSON
 import ServerSchema
 
-/// The counts of earlier checks. Reports use them to show a trend and the changes since an earlier check.
+/// The counts of earlier checks.
+///
+/// Reports use them to show a trend and the changes since an earlier check.
 package struct CheckHistory: Sendable {
     /// The checks, the oldest first.
     package private(set) var summaries: [CheckSummary]

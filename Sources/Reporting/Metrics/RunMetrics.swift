@@ -169,7 +169,9 @@ extension RunMetrics {
         found.append(Metric("pending_jobs", "Jobs that are still to be run.", labels, report.remaining.count))
     }
 
-    /// Sets the metrics of the result to sums over the reports of jobs. Only the headroom is that of the last job.
+    /// Sets the metrics of the result to sums over the reports of jobs.
+    ///
+    /// Only the headroom is that of the last job.
     /// - Parameter isWhole: whether the reports cover all documents that may still need a job; if not, the metric of
     ///   remaining documents is left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {

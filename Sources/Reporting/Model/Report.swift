@@ -229,8 +229,10 @@ extension Report {
         package var message: String
         /// Details that follow the message, one line each.
         package var details: [String] = []
-        /// Further details. Only output formats without tables show them; formats with tables show the same facts in
-        /// cells or other sections.
+        /// Further details.
+        ///
+        /// Only output formats without tables show them; formats with tables show the same facts in cells or other
+        /// sections.
         package var asides: [String] = []
         /// The cells of the finding's row, in the order of the section's columns.
         package var cells: [Cell]

@@ -41,7 +41,9 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// The notes on all databases. Each note appears once, after the names of the databases that it applies to.
+    /// The notes on all databases.
+    ///
+    /// Each note appears once, after the names of the databases that it applies to.
     ///
     /// Notes that differ only in the database's name count as one note, which has the name of the job file's database.
     /// A note that applies to every database with a report appears without names before it.

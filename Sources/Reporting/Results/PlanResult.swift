@@ -14,8 +14,9 @@ package struct PlanResult: Reportable {
     let ids: IDDisplay
     private let command: Command
 
-    /// A function that returns a command line to propose. It takes the command's name, its file argument, and its flags
-    /// with their values.
+    /// A function that returns a command line to propose.
+    ///
+    /// It takes the command's name, its file argument, and its flags with their values.
     package typealias Command =
         @Sendable (
             _ name: String, _ file: String, _ flags: [(name: String, value: String)]

@@ -7,8 +7,9 @@ package struct Headroom: Hashable, Sendable {
     package var ledger: LedgerCount?
     /// The number of documents that jobs have reserved as unsyncable and that the ledger does not show yet.
     package var pending: Int
-    /// The limit of unsynced documents, minus the reserve that jobs leave free. The sum of ``ledger`` and ``pending``
-    /// must stay below it.
+    /// The limit of unsynced documents, minus the reserve that jobs leave free.
+    ///
+    /// The sum of ``ledger`` and ``pending`` must stay below it.
     package var ceiling: Int
 
     /// Creates a headroom from its counts.

@@ -22,7 +22,9 @@ package final class UnsyncLedger {
         self.client = client
     }
 
-    /// Whether the operator states that there is no ledger. If so, no ledger entry is ever expected.
+    /// Whether the operator states that there is no ledger.
+    ///
+    /// If so, no ledger entry is ever expected.
     package var isNone: Bool { scope.location == .none }
 
     /// Returns the number of entries in the ledger; `nil` if there is no ledger.

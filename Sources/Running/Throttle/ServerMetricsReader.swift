@@ -7,7 +7,9 @@ package import Mongo
 package struct ServerMetricsReader {
     /// The groups of metrics that turned out to be unreadable; they are not requested again, and the plan lists them.
     private(set) var missing: Set<Missing> = []
-    /// Whether ``missing`` is final. If it is, reading throws an error when any other group cannot be read.
+    /// Whether ``missing`` is final.
+    ///
+    /// If it is, reading throws an error when any other group cannot be read.
     private let isFixed: Bool
 
     /// Creates a reader.

@@ -11,7 +11,9 @@ enum LedgerExpression {
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]
     }
 
-    /// An expression for the `_id` of a ledger entry's document. An ObjectId becomes the text of its digits.
+    /// An expression for the `_id` of a ledger entry's document.
+    ///
+    /// An ObjectId becomes the text of its digits.
     ///
     /// Two entries of one document may differ: one may have the ObjectId, and the other may have the digits. A text of
     /// 24 hexadecimal digits is changed to lower case, which the server uses for the digits of an ObjectId.

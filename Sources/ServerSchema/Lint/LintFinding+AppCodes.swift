@@ -23,8 +23,9 @@ extension LintFinding.Code {
     public static let timeSeries: Self = "time-series"
     /// MongoDB's own validator interferes with sync.
     public static let nativeValidator: Self = "native-validator"
-    /// A collection has a unique index besides the one on `_id`. If two clients write the same value, the sync server
-    /// erases the later write.
+    /// A collection has a unique index besides the one on `_id`.
+    ///
+    /// If two clients write the same value, the sync server erases the later write.
     ///
     /// Source: `semantics.md` section 5.1 of the project's reference.
     public static let uniqueConflict: Self = "unique-conflict"

@@ -19,8 +19,9 @@ struct PrismaParser {
         documentation = lexer.documentation
     }
 
-    /// Returns the blocks of the file. Lines with an error are left out, and so are blocks whose first line has an
-    /// error.
+    /// Returns the blocks of the file.
+    ///
+    /// Lines with an error are left out, and so are blocks whose first line has an error.
     mutating func blocks() -> [PrismaSyntax.Block] {
         var blocks: [PrismaSyntax.Block] = []
         while true {

@@ -14,7 +14,9 @@ struct ComparedSchemas {
     /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)
 
-    /// Reads both schemas. If only one of two folders has a collection, that is a change and not an error.
+    /// Reads both schemas.
+    ///
+    /// If only one of two folders has a collection, that is a change and not an error.
     /// - Parameter only: the collection that a single file describes if `collection` is `nil`.
     /// - Throws: ``UsageError`` for schemas of two dialects and for a collection that neither schema has; errors of
     ///   reading.

@@ -92,8 +92,9 @@ struct SchemaArgument: ExpressibleByArgument {
         database.map { $0.database(of: namespace, connection) } ?? "database"
     }
 
-    /// Calls `read` with the path of the schema. For a git revision, this is the path of a copy, which is removed
-    /// afterwards.
+    /// Calls `read` with the path of the schema.
+    ///
+    /// For a git revision, this is the path of a copy, which is removed afterwards.
     private func reading(
         for database: DatabaseFlags?, _ read: (String) throws -> ServerSchema
     ) async throws -> ServerSchema {

@@ -92,7 +92,9 @@ struct DatabaseFlags: ParsableArguments {
     }
 }
 
-/// The flag that states renames between two schemas. A rename that is not stated counts as a removal and an addition.
+/// The flag that states renames between two schemas.
+///
+/// A rename that is not stated counts as a removal and an addition.
 struct RenameFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -4,8 +4,9 @@ internal import Reporting
 internal import Running
 
 extension RunEvent {
-    /// Shows the event on the progress line. If `quiet` is `true`, hides progress messages, but still shows waits and
-    /// warnings.
+    /// Shows the event on the progress line.
+    ///
+    /// If `quiet` is `true`, hides progress messages, but still shows waits and warnings.
     func show(on progress: ProgressLine, quiet: Bool) {
         if case .chunk(let documents, _) = self { return progress.add(documents) }
         if case .resumed(_, let documents) = self { progress.addEarlier(documents) }

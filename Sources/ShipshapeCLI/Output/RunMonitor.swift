@@ -44,7 +44,9 @@ final class RunMonitor: Sendable {
             State(metrics: RunMetrics(command: command, name: name, throttles: throttles, earlier: earlier)))
     }
 
-    /// Runs `work`. Then writes its end and the exit code to the metrics file, and reports them to a hook.
+    /// Runs `work`.
+    ///
+    /// Then writes its end and the exit code to the metrics file, and reports them to a hook.
     /// - Throws: errors of `work`; ``OutputError`` if the metrics cannot be written before the work or at its end.
     func following(_ work: () async throws -> Void) async throws {
         if let metrics = flags?.metrics {
@@ -124,7 +126,9 @@ final class RunMonitor: Sendable {
         hooks.run(hook, "--on-\(event.rawValue)", input: notification.json, variables: notification.variables)
     }
 
-    /// Writes the metrics file. A write error does not end the run, because it may be temporary, such as a full disk.
+    /// Writes the metrics file.
+    ///
+    /// A write error does not end the run, because it may be temporary, such as a full disk.
     private func write(_ phase: RunMetrics.Phase) {
         guard let path = flags?.metrics else { return }
         let seconds = started.duration(to: .now).seconds

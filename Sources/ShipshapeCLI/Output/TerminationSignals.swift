@@ -96,8 +96,10 @@ final class Interruption: Sendable {
     /// Whether the command was asked to stop.
     static var isRaised: Bool { latest.withLock { $0?.isRaised ?? false } }
 
-    /// Creates an interruption. Until ``beginWork()``, a signal ends the process at once, for instance while the
-    /// program waits for the user's answer to a question.
+    /// Creates an interruption.
+    ///
+    /// Until ``beginWork()``, a signal ends the process at once, for instance while the program waits for the user's
+    /// answer to a question.
     /// - Parameter idle: the message that the program prints when a signal ends it at once.
     init(_ idle: String = "stopped by a signal; nothing was written") {
         self.idle = idle

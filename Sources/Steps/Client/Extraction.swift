@@ -111,8 +111,9 @@ struct Extraction: ClientTransform {
         }
     }
 
-    /// Returns the values of the field `name` that occur in several objects with different contents. The field becomes
-    /// the `_id`, so only one of these objects could become a document.
+    /// Returns the values of the field `name` that occur in several objects with different contents.
+    ///
+    /// The field becomes the `_id`, so only one of these objects could become a document.
     ///
     /// The server finds these values in one aggregation over the whole collection.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {

@@ -95,8 +95,9 @@ struct StepProgram {
         return document
     }
 
-    /// Creates the state of a document before the first step. The caller supplies the document, which might not be in
-    /// the collection.
+    /// Creates the state of a document before the first step.
+    ///
+    /// The caller supplies the document, which might not be in the collection.
     ///
     /// No run has been evaluated on the document, so ``finish(_:in:)`` evaluates all runs.
     func unread(_ document: BSONDocument) -> Document {

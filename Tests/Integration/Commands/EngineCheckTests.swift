@@ -305,8 +305,9 @@ import Testing
         }
     }
 
-    /// PowerSync has no limit of unsynced documents. The watch has a limit only if the operator sets one, even if the
-    /// number equals Device Sync's limit.
+    /// PowerSync has no limit of unsynced documents.
+    ///
+    /// The watch has a limit only if the operator sets one, even if the number equals Device Sync's limit.
     @Test func aWatchForAnEngineHasTheStatedLimit() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "a", "x": .minKey]])

@@ -168,7 +168,9 @@ import Testing
         }
     }
 
-    /// A step with `once` adds a field that marks a document as done. `cleanup` removes these fields.
+    /// A step with `once` adds a field that marks a document as done.
+    ///
+    /// `cleanup` removes these fields.
     ///
     /// It removes them in the database where the job ran, and not in the database that the job file names.
     @Test func aCleanupIsOfItsDatabase() async throws {

@@ -112,7 +112,9 @@ import Testing
         }
     }
 
-    /// Runs the job. A user changes all documents after the budget has checked them, and before the first write.
+    /// Runs the job.
+    ///
+    /// A user changes all documents after the budget has checked them, and before the first write.
     private func runOvertaken(_ test: BackfillCase, by change: BSONDocument) async throws -> ProgramRun {
         try await test.backfill(flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1") { program in
             try await waitUntil("the runner sleeps") { try program.isStopped }

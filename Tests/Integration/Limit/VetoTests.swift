@@ -73,7 +73,9 @@ import Testing
         }
     }
 
-    /// A veto's answer takes longer than the lease lasts. The runner renews its lease while it waits for the answer.
+    /// A veto's answer takes longer than the lease lasts.
+    ///
+    /// The runner renews its lease while it waits for the answer.
     ///
     /// A signal ends the run before the answer arrives.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {

@@ -104,7 +104,9 @@ import Testing
         try await waitUntil("\(writes) writes, or the mirror's end") { model.writes > goal || program.hasEnded }
     }
 
-    /// Runs the mirror a last time. Expects that both sides are equal, and that no write of a client is lost.
+    /// Runs the mirror a last time.
+    ///
+    /// Expects that both sides are equal, and that no write of a client is lost.
     ///
     /// For documents that clients of both sides wrote, the function checks only that both sides are equal.
     private func expectRest(

@@ -16,8 +16,9 @@ import Testing
         #expect(try await test.differences()["difference_count"] == 0)
     }
 
-    /// The oplog no longer has the changes after the mirror's position. The mirror reports this, and compares both
-    /// sides again if `--rescan` is set.
+    /// The oplog no longer has the changes after the mirror's position.
+    ///
+    /// The mirror reports this, and compares both sides again if `--rescan` is set.
     ///
     /// The test overwrites a real but small oplog while no mirror runs.
     @Test func aPlaceThatTheOplogLostIsReportedAndBothSidesAreComparedAgain() async throws {

@@ -32,8 +32,9 @@ import Testing
         }
     }
 
-    /// A client changes a document that a first mirror wrote. A second mirror carries this change over, and is killed.
-    /// The client then restores the document.
+    /// A client changes a document that a first mirror wrote.
+    ///
+    /// A second mirror carries this change over, and is killed. The client then restores the document.
     ///
     /// The document is again as the first mirror wrote it. A third mirror must still carry the client's restoration
     /// over.

@@ -42,8 +42,9 @@ import Testing
         }
     }
 
-    /// A client changes a document a second time just before a mirror carries over the first change. The mirror is then
-    /// killed before its second write.
+    /// A client changes a document a second time just before a mirror carries over the first change.
+    ///
+    /// The mirror is then killed before its second write.
     ///
     /// The next mirror recognizes the first write as a mirror's own, and still carries over the client's second change.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {

@@ -8,8 +8,9 @@ import Testing
 @Suite struct JournaledWriteTests {
     private static let fault = "after-journal:1:stop"
 
-    /// Runs the job. A user makes an update after the job has journaled a chunk, and before the job writes it. Then
-    /// runs `check`.
+    /// Runs the job.
+    ///
+    /// A user makes an update after the job has journaled a chunk, and before the job writes it. Then runs `check`.
     private func run(_ step: String, user: BSONValue, _ check: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", (0..<10).map { ["_id": .integer($0), "a": 1, "b": 2] })

@@ -121,7 +121,9 @@ import Testing
         }
     }
 
-    /// An undo sleeps before it deletes documents, until its lease has ended. When it continues, it deletes nothing.
+    /// An undo sleeps before it deletes documents, until its lease has ended.
+    ///
+    /// When it continues, it deletes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)

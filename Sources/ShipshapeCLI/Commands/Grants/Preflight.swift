@@ -83,8 +83,9 @@ extension WorkPlaces {
         }
     }
 
-    /// Adds the collections of a job to this list. If the job may make documents unsyncable, also adds the collections
-    /// of the ledger.
+    /// Adds the collections of a job to this list.
+    ///
+    /// If the job may make documents unsyncable, also adds the collections of the ledger.
     mutating func add(_ job: JobReach, ledger: LedgerLocation, apps: [String]) {
         add([job.collection], to: .data)
         add(job.lookedUp, to: .lookedUp)

@@ -5,8 +5,9 @@ internal import Partners
 internal import SchemaChange
 
 extension DiffReport {
-    /// Returns the partner collections in the state database that may serve changes of this report. The result is empty
-    /// if there are none, or if the user cannot read the database.
+    /// Returns the partner collections in the state database that may serve changes of this report.
+    ///
+    /// The result is empty if there are none, or if the user cannot read the database.
     ///
     /// A partner collection is returned if the report has versioned or breaking changes of its original, or if a change
     /// adds the partner collection itself.

@@ -76,7 +76,9 @@ import Testing
         }
     }
 
-    /// A person's `home` is already an embedded object. It does not count as a link, and the report says so.
+    /// A person's `home` is already an embedded object.
+    ///
+    /// It does not count as a link, and the report says so.
     @Test func linksThatAreEmbeddedAlreadyAreReported() async throws {
         try await withAddresses { test in
             try await test.database.run([

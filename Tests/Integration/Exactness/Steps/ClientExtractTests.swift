@@ -150,7 +150,9 @@ import Testing
         }
     }
 
-    /// A runner is stopped until its lease has ended. When it continues, it inserts no document into `homes`.
+    /// A runner is stopped until its lease has ended.
+    ///
+    /// When it continues, it inserts no document into `homes`.
     @Test func aFencedOffRunnerMakesNothing() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "home": ["city": .integer($0)]] }

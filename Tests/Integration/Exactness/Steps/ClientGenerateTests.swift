@@ -50,7 +50,9 @@ import Testing
         }
     }
 
-    /// A run is killed, and a second run finishes the job. Together they generate the same ids as an uninterrupted run.
+    /// A run is killed, and a second run finishes the job.
+    ///
+    /// Together they generate the same ids as an uninterrupted run.
     @Test func anInterruptedRunEndsLikeOneThatWasNot() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 25}}")
@@ -94,7 +96,9 @@ import Testing
         }
     }
 
-    /// The collection's validator refuses one document. The run skips this document, and writes the others.
+    /// The collection's validator refuses one document.
+    ///
+    /// The run skips this document, and writes the others.
     @Test func aDocumentThatIsRefusedIsSkipped() async throws {
         try await withPeople { test in
             try test.job(steps: ["default: {field: key, generate: uuid}"], limits: "{chunk: {documents: 40}}")

@@ -73,8 +73,9 @@ import Testing
         }
     }
 
-    /// The server refuses two documents of a chunk. Some of the chunk's concurrent commands therefore fail, and others
-    /// succeed.
+    /// The server refuses two documents of a chunk.
+    ///
+    /// Some of the chunk's concurrent commands therefore fail, and others succeed.
     ///
     /// The run finds the refused documents by halving the list of documents that are not written yet.
     @Test(arguments: ["", "--no-journal"]) func aDocumentThatIsRefusedInOneThreadStopsNoOther(_ flag: String)
