@@ -30,8 +30,9 @@ package struct Survey: Sendable {
         second.merge(other.second)
     }
 
-    /// Whether a document belongs to the first half; the choice depends neither on the order nor on the source of the
-    /// documents.
+    /// Whether a document is counted in ``first``; a hash of its `_id`, or of the whole document without one, decides.
+    ///
+    /// The order and the source of the documents thus make no difference.
     private static func isFirst(_ document: borrowing BSONView) throws(BSONError) -> Bool {
         let bytes: RawSpan
         if let id = try document.find("_id") {

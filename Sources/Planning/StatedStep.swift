@@ -119,9 +119,9 @@ extension StatedStep {
         return name
     }
 
-    /// Whether a field is a text whose values the schema does not list.
+    /// Whether a field is a text for which the schema has no list of allowed values.
     ///
-    /// No step splits a field with listed values into several fields, or joins fields into it.
+    /// The planner neither splits a text with such a list, nor makes one by splitting or combining other fields.
     static func isText(_ node: SchemaNode) -> Bool {
         node.withoutNull.types == [.string] && node.constraints.allowedValues == nil
     }

@@ -39,8 +39,8 @@ struct ServerPreview: ~Copyable {
 
     /// Returns the pipeline stages that run the phase's steps.
     ///
-    /// For joined phases, a stage before each phase's steps adds 1 to a counter in the document if that phase changes
-    /// the document.
+    /// A phase may have been joined from several phases of a job. In that case, a counter in the document shows how
+    /// many of them the document needs: before the steps of each, a stage adds 1 if the document needs these steps.
     private static func stages(of phase: Phase) -> [BSONDocument] {
         guard phase.parts.count > 1 else { return phase.pipeline }
         return phase.parts.flatMap { part in

@@ -51,7 +51,7 @@ final class WatchedProcess: Sendable {
         return id
     }
 
-    /// Kills the child as `kill -9` does; the folder stays until `stop()`.
+    /// Kills the child as `kill -9` does; the child's folder stays until `stop()` is called or this process ends.
     func kill() throws { _ = Glibc.kill(try childID(), SIGKILL) }
 
     /// Sends the child a signal, such as `SIGSTOP`.

@@ -85,9 +85,9 @@ package enum LedgerApps: Hashable, Sendable {
         self = orOf(schemas)
     }
 
-    /// Returns the apps that the schemas name if this choice is ``fullest``.
+    /// Returns the apps that the schemas name, as a replacement for ``fullest``.
     ///
-    /// Any other choice is returned unchanged. If no schema names an app, ``fullest`` is returned as well.
+    /// This choice is returned unchanged if it is not ``fullest``, or if no schema names an app.
     package func orOf(_ schemas: [String?]) -> LedgerApps {
         let ids = Set(schemas.compactMap(\.self)).sorted()
         return self == .fullest && !ids.isEmpty ? .ofSchemas(ids) : self

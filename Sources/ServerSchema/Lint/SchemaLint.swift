@@ -42,8 +42,8 @@ public enum SchemaLint {
 
     /// Whether a finding may be wrong because a part of the schema could not be read.
     private static func isConsequence(_ finding: LintFinding, of invalid: Set<Place>, _ dialect: Dialect) -> Bool {
-        // A note on an unreadable part of a validator does not say where the part is. One unreadable part therefore
-        // makes all these findings of the collection uncertain.
+        // A note on an unreadable part of a `$jsonSchema` has an empty path, because the position of the part in the
+        // schema is not known. One such note therefore makes all findings of ``ofAbsence`` in the collection uncertain.
         let path = dialect == .jsonSchema ? SchemaPath() : finding.path
         if ofAbsence.contains(finding.code) { return invalid.contains(Place(finding.namespace, path)) }
         return ofHolder.contains(finding.code)

@@ -57,7 +57,7 @@ import Testing
         ("goes on", "continues"), ("told", "reported"), ("tells", "shows"), ("mend", "fix"), ("mended", "fixed"),
     ].map { (not: $0, say: $1) }
 
-    /// Words of the glossary's table that have an ordinary meaning in comments: code lends bytes and walks documents.
+    /// Words that the glossary says to avoid, but that comments may use, because there they have an ordinary meaning.
     private static let ofCode: Set = ["lend", "lends", "lent", "walk", "walks", "aside"]
 
     /// Returns a text without the code between backticks, and without single words between quotation marks.

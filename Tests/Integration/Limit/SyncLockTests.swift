@@ -2,7 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// The program writes no document that the sync translator has locked; it can remove locks that do not change.
+/// A run writes no document that the sync translator has locked.
+///
+/// With `--unset-locks`, it removes the locks that stay the same during `--lock-wait`, and then writes the documents.
 @Suite struct SyncLockTests {
     private func withPeople(
         on mongod: Mongod? = nil, _ body: (BackfillCase) async throws -> Void
