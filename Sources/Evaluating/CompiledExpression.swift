@@ -7,10 +7,10 @@ package import Jobs
 /// version or on a collation throws ``NotEvaluated``, and so does an unknown operator that the evaluation reaches.
 package struct CompiledExpression: Sendable {
     let root: Node
-    /// The number of variables that the expression binds.
-    let slotCount: Int
+    /// The fields of the expression, and of those compiled before it in the same group.
+    let group: SharedFields
     /// The names of the document's fields that the expression reads through ``Node/field(_:_:)``.
-    let names: [String]
+    private let names: [String]
     /// Whether the expression reads more of the document than the fields of ``names``.
     private let readsMore: Bool
     /// Whether the collection has a collation, which the server uses to compare texts.
@@ -20,27 +20,46 @@ package struct CompiledExpression: Sendable {
     /// reaches it.
     /// - Parameter isCollated: whether the collection has a collation.
     package init(_ expression: Expression, isCollated: Bool = false) {
-        var compiler = ExpressionCompiler()
+        var group = SharedFields()
+        self.init(expression, isCollated: isCollated, in: &group)
+    }
+
+    /// Compiles an expression of a group, whose expressions can be evaluated in one ``Frame``.
+    package init(_ expression: Expression, isCollated: Bool = false, in group: inout SharedFields) {
+        var compiler = ExpressionCompiler(group)
         root = compiler.compile(expression.bson).simplified
-        (slotCount, names, readsMore) = (compiler.slotCount, compiler.fieldNames, compiler.readsMore)
-        self.isCollated = isCollated
+        (names, readsMore) = (compiler.fieldNames, compiler.readsMore)
+        group = compiler.group
+        (self.group, self.isCollated) = (group, isCollated)
     }
 
     /// Whether the expression holds for a document.
     package func holds(for document: borrowing BSONView) throws(NotEvaluated) -> Bool {
-        var frame = try Frame(slotCount: slotCount, names, of: document)
-        return try truth(root, document, &frame)
+        var frame = try frame(for: document)
+        return try holds(for: document, in: &frame)
+    }
+
+    /// Whether the expression holds for a document whose fields the frame has.
+    package func holds(for document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Bool {
+        try truth(root, document, &frame)
     }
 
     /// Returns the value of the expression for a document; `nil` if the value is missing.
     package func value(for document: borrowing BSONView) throws(NotEvaluated) -> BSONValue? {
-        try operand(for: document).value(in: document)
+        var frame = try frame(for: document)
+        return try operand(for: document, in: &frame).value(in: document)
     }
 
-    /// Returns the value of the expression for a document, without a copy of a value that is in the document.
-    func operand(for document: borrowing BSONView) throws(NotEvaluated) -> Operand {
-        var frame = try Frame(slotCount: slotCount, names, of: document)
-        return try value(root, document, &frame)
+    /// Returns the value of the expression for a document whose fields the frame has, without a copy of a value that is
+    /// in the document.
+    func operand(for document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Operand {
+        try value(root, document, &frame)
+    }
+
+    private func frame(for document: borrowing BSONView) throws(NotEvaluated) -> Frame {
+        var frame = group.frame()
+        try frame.locate(group, in: document)
+        return frame
     }
 
     /// Whether the value may depend on a top-level field.

@@ -4,15 +4,20 @@ import Jobs
 /// An update pipeline of `$set` stages that the client evaluates as the server does.
 package struct CompiledUpdate: Sendable {
     private let stages: [[(name: String, value: CompiledExpression)]]
+    /// The fields that the stages read, and those of the expressions compiled before them in the same group.
+    private let group: SharedFields
 
-    /// Compiles a pipeline; `nil` if a stage is not a `$set`, or sets anything but a top-level field.
-    package init?(_ pipeline: [BSONDocument]) {
+    /// Compiles a pipeline, whose expressions join a group; `nil` if a stage is not a `$set`, or sets anything but a
+    /// top-level field.
+    package init?(_ pipeline: [BSONDocument], in group: inout SharedFields) {
         var stages: [[(name: String, value: CompiledExpression)]] = []
         for stage in pipeline {
             guard let fields = try? stage["$set"]?.document?.elements(), (try? stage.elements().count) == 1,
                 !fields.contains(where: { $0.name.contains(".") || $0.name.hasPrefix("$") })
             else { return nil }
-            let compiled = fields.map { (name: $0.name, value: CompiledExpression(Expression($0.value))) }
+            let compiled = fields.map {
+                (name: $0.name, value: CompiledExpression(Expression($0.value), in: &group))
+            }
             // Stages that do not depend on each other are applied as one, because each stage copies the document.
             if let last = stages.indices.last, Self.areIndependent(stages[last], compiled) {
                 stages[last] += compiled
@@ -20,7 +25,7 @@ package struct CompiledUpdate: Sendable {
                 stages.append(compiled)
             }
         }
-        self.stages = stages
+        (self.stages, self.group) = (stages, group)
     }
 
     /// Whether two stages can be applied as one: the second stage sets and reads no field that the first stage sets.
@@ -34,11 +39,36 @@ package struct CompiledUpdate: Sendable {
         }
     }
 
+    /// Whether the new value of each field depends only on the document before the update, so that
+    /// ``appendValue(of:for:in:to:)`` can compute it.
+    package var isOneStage: Bool { stages.count == 1 }
+
+    /// The names of the fields that the update sets.
+    package var names: [String] { stages.flatMap { $0.map(\.name) } }
+
+    /// Appends a field of ``names`` with the value that it has after the update; appends nothing if the field is then
+    /// missing.
+    /// - Parameters:
+    ///   - index: the field's index in ``names``; ``isOneStage`` must be `true`.
+    ///   - frame: has the document's fields.
+    package func appendValue(
+        of index: Int, for document: borrowing BSONView, in frame: inout Frame, to builder: inout BSONBuilder
+    ) throws(NotEvaluated) {
+        let field = stages[0][index]
+        builder.append(field.name, try field.value.operand(for: document, in: &frame), of: document)
+    }
+
     /// Returns the document after the update.
-    package func applied(to document: borrowing BSONView) throws(NotEvaluated) -> BSONDocument {
+    /// - Parameter frame: has the document's fields; has other fields afterwards if the update has several stages.
+    package func applied(
+        to document: borrowing BSONView, in frame: inout Frame
+    ) throws(NotEvaluated) -> BSONDocument {
         guard let first = stages.first else { return BSONDocument(copying: document) }
-        var result = try Self.applied(first, to: document)
-        for stage in stages.dropFirst() { result = try Self.applied(stage, to: result.view) }
+        var result = try Self.applied(first, to: document, &frame)
+        for stage in stages.dropFirst() {
+            try frame.locate(group, in: result.view)
+            result = try Self.applied(stage, to: result.view, &frame)
+        }
         return result
     }
 
@@ -47,11 +77,11 @@ package struct CompiledUpdate: Sendable {
     /// Existing fields keep their positions, and new fields are added at the end. A field whose new value is missing is
     /// removed.
     private static func applied(
-        _ fields: [(name: String, value: CompiledExpression)], to document: borrowing BSONView
+        _ fields: [(name: String, value: CompiledExpression)], to document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> BSONDocument {
         var values: [(operand: Operand, isPlaced: Bool)] = []
         values.reserveCapacity(fields.count)
-        for field in fields { values.append((try field.value.operand(for: document), false)) }
+        for field in fields { values.append((try field.value.operand(for: document, in: &frame), false)) }
         var builder = BSONBuilder()
         var position = document.firstPosition
         while let element = try document.nextElement(&position) {

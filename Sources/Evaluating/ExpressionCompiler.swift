@@ -4,8 +4,13 @@ import Patterns
 
 /// Compiles an aggregation expression into ``Node``s.
 struct ExpressionCompiler {
-    private(set) var slotCount = 0
-    /// The names of the top-level fields that the expression reads, in the order of ``Frame/fields``.
+    /// The fields of the group to which the expression belongs.
+    private(set) var group: SharedFields
+    /// The number of variables that the expression binds.
+    private var slotCount = 0 {
+        didSet { group.slotCount = max(group.slotCount, slotCount) }
+    }
+    /// The names of the top-level fields of ``group`` that the expression reads.
     private(set) var fieldNames: [String] = []
     /// Whether the expression reads more of the document than the fields of ``fieldNames``.
     private(set) var readsMore = false
@@ -16,6 +21,8 @@ struct ExpressionCompiler {
     private var hashes: [String: BSONValue] = [:]
     /// The value in which a path such as `$name` starts: the document, unless `CURRENT` is bound to another value.
     private var current = Node.Base.root
+
+    init(_ group: SharedFields) { self.group = group }
 
     mutating func compile(_ value: BSONValue) -> Node {
         switch value {
@@ -33,24 +40,16 @@ struct ExpressionCompiler {
 
     /// Returns the node for a path.
     ///
-    /// For a path in the document, the node holds the index of the top-level field in ``fieldNames``. Only
-    /// ``Frame/maximumFields`` fields get an index; for every other field, the node holds the field's name.
+    /// For a path in the document, the node holds the index of the top-level field in ``group``, or, if the group has
+    /// no room for another field, the field's name.
     private mutating func path(_ base: Node.Base, _ names: [String]) -> Node {
         guard base == .root else { return .path(base, names) }
-        guard let name = names.first else {
+        guard let name = names.first, let index = group.index(of: name) else {
             readsMore = true
             return .path(base, names)
         }
-        // Swift considers two spellings of é equal, so the bytes are compared.
-        let known = fieldNames.firstIndex { $0.utf8.elementsEqual(name.utf8) }
-        if known == nil {
-            guard fieldNames.count < Frame.maximumFields else {
-                readsMore = true
-                return .path(base, names)
-            }
-            fieldNames.append(name)
-        }
-        return .field(known ?? fieldNames.count - 1, Array(names.dropFirst()))
+        fieldNames.append(name)
+        return .field(index, Array(names.dropFirst()))
     }
 
     private mutating func variable(_ text: String) -> Node {

@@ -109,39 +109,6 @@ struct TypeSet: Hashable, Sendable {
     func contains(_ type: BSONType?) -> Bool { bits & (type.map(Self.bit) ?? Self.missing) != 0 }
 }
 
-/// The memory of one evaluation of an expression.
-struct Frame {
-    /// The largest number of top-level fields that a frame holds; one pass over the document finds them before the
-    /// evaluation.
-    static let maximumFields = 8
-
-    /// The values of the variables that the expression binds.
-    var slots: [Operand] = []
-    /// The document's top-level fields that the expression reads, in the order of ``CompiledExpression/names``; `nil`
-    /// for a missing field.
-    ///
-    /// One pass over the document finds all of them.
-    private(set) var fields = InlineArray<8, BSONElement?>(repeating: nil)
-
-    /// Creates a frame for the evaluation of operands that read neither variables nor fields of the document.
-    init() {}
-
-    /// Creates a frame with the document's first field of each name; at most ``maximumFields`` names are allowed.
-    /// - Throws: ``NotEvaluated`` if the document is damaged.
-    init(slotCount: Int, _ names: [String], of document: borrowing BSONView) throws(NotEvaluated) {
-        if slotCount > 0 { slots = Array(repeating: .missing, count: slotCount) }
-        guard !names.isEmpty else { return }
-        var (position, left) = (document.firstPosition, names.count)
-        while left > 0, let element = try document.nextElement(&position) {
-            for index in names.indices where names[index].utf8.count == element.nameLength {
-                guard fields[index] == nil, document.nameBytes(element).isEqual(to: names[index]) else { continue }
-                fields[index] = element
-                left -= 1
-            }
-        }
-    }
-}
-
 /// The value to which a node evaluates for a document.
 enum Operand: Sendable {
     case missing

@@ -19,20 +19,39 @@ package struct DocumentEvidence: Hashable, Sendable {
     /// larger fields has no evidence.
     package static let largest = 65_536
 
-    /// Returns the digests of a document's fields, as the journal stores them: two bytes for each field, both 0 for a
-    /// missing one.
+    /// Returns the digests of a document's fields, as ``Digest`` describes them.
     package func digest(of document: BSONDocument) throws(BSONError) -> [UInt8] {
         let view = document.view
-        var bytes: [UInt8] = []
-        for name in names {
-            guard let element = try view.find(name) else {
-                bytes += [0, 0]
-                continue
+        var digest = Digest()
+        for name in names { digest.add(try view.find(name), of: view) }
+        return digest.finish()
+    }
+
+    /// The digests of one document's fields, as the journal stores them: two bytes for each field, both 0 for a missing
+    /// one.
+    package struct Digest {
+        private var bytes: [UInt8] = []
+        /// The size in bytes of a document that consists of the fields.
+        private var size = 5
+
+        /// Starts with no field.
+        package init() {}
+
+        /// Adds the digest of the next field; `nil` if the field is missing.
+        package mutating func add(_ element: BSONElement?, of document: borrowing BSONView) {
+            var digest: UInt16 = 0
+            if let element {
+                size += 2 + element.nameLength + element.valueLength
+                digest = DocumentEvidence.digest(of: document.valueBytes(element), element.type)
             }
-            let digest = Self.digest(of: view.valueBytes(element), element.type)
-            bytes += [UInt8(truncatingIfNeeded: digest >> 8), UInt8(truncatingIfNeeded: digest)]
+            bytes.append(UInt8(truncatingIfNeeded: digest >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: digest))
         }
-        return bytes
+
+        /// Returns the digests; all are 0 if the fields together are larger than `largest` bytes.
+        package func finish(largest: Int = .max) -> [UInt8] {
+            size > largest ? Array(repeating: 0, count: bytes.count) : bytes
+        }
     }
 
     /// Returns the FNV-1a hash of a field's type and value, folded to 16 bits; never 0.

@@ -11,10 +11,24 @@ package struct PhaseEvaluator: Sendable {
         let update: CompiledUpdate
     }
 
+    /// The fields that the phase's expressions read.
+    private var group: SharedFields
     private let needs: CompiledExpression
+    private let hasArray: CompiledExpression
     private let parts: [Part]
-    /// The names of the top-level fields that the phase may write or remove.
-    private let touched: [String]
+    /// The top-level fields that the phase may write or remove.
+    private let touched: [Touched]
+    /// Whether the change of the touched fields can be computed without the document's other fields.
+    private let changesOnlyTouched: Bool
+
+    /// A top-level field that the phase may write or remove.
+    private struct Touched: Sendable {
+        let name: String
+        /// The index of the field in ``group``; `nil` if the group has no room for it.
+        let index: Int?
+        /// The index of the field in the names of the only part's update; `nil` if the update does not set the field.
+        let set: Int?
+    }
 
     /// The largest size in bytes of a document that the server stores.
     private static let largest = 16 << 20
@@ -38,36 +52,108 @@ package struct PhaseEvaluator: Sendable {
     /// Compiles a phase; `nil` if a step is client-side, or if the client cannot evaluate the stages of an update.
     init?(_ phase: Phase) {
         guard phase.isServerSide else { return nil }
+        var group = SharedFields()
+        needs = CompiledExpression(phase.needs, in: &group)
         var parts: [Part] = []
         for range in phase.parts {
             let steps = Array(phase.steps[range])
-            guard let update = CompiledUpdate(steps.updateOfNeeding) else { return nil }
-            parts.append(Part(needs: CompiledExpression(steps.need), update: update))
+            let needs = CompiledExpression(steps.need, in: &group)
+            guard let update = CompiledUpdate(steps.updateOfNeeding, in: &group) else { return nil }
+            parts.append(Part(needs: needs, update: update))
         }
         self.parts = parts
-        touched = phase.touched
-        needs = CompiledExpression(phase.needs)
+        hasArray = CompiledExpression(phase.hasArray, in: &group)
+        let names = parts.count == 1 && parts[0].update.isOneStage ? parts[0].update.names : nil
+        changesOnlyTouched = names.map { Set($0).isSubset(of: phase.touched) } ?? false
+        touched = phase.touched.map { name in
+            let set = names?.firstIndex { $0.utf8.elementsEqual(name.utf8) }
+            return Touched(name: name, index: group.index(of: name), set: set)
+        }
+        self.group = group
     }
 
-    /// Whether a document needs the phase.
+    /// Adds a field to those that ``isNeeded(by:in:)`` finds, and returns its index in ``Frame/fields``; `nil` if there
+    /// is no room for another field.
+    package mutating func locate(_ name: String) -> Int? { group.index(of: name) }
+
+    /// Returns the memory in which the evaluator evaluates one document after another.
+    package func frame() -> Frame { group.frame() }
+
+    /// Whether a document needs the phase; stores the positions of the document's fields in `frame`.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
-    package func isNeeded(by document: borrowing BSONView) throws(NotEvaluated) -> Bool {
-        try needs.holds(for: document)
+    package func isNeeded(by document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Bool {
+        try frame.locate(group, in: document)
+        return try needs.holds(for: document, in: &frame)
+    }
+
+    /// Whether a document, whose fields are in `frame`, meets ``Phase/hasArray``.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
+    package func hasArray(_ document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Bool {
+        try hasArray.holds(for: document, in: &frame)
+    }
+
+    /// Returns the touched fields of a document that needs the phase, as they are before and after it.
+    ///
+    /// The fields are in the order of ``Phase/touched``; missing fields are left out.
+    /// - Parameter frame: the frame that has the document's fields.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
+    package func touchedChange(
+        of document: borrowing BSONView, in frame: inout Frame
+    ) throws(NotEvaluated) -> (before: BSONDocument, after: BSONDocument) {
+        guard changesOnlyTouched else {
+            let after = try change(of: document, in: &frame).after
+            return (try touchedFields(of: document), try touchedFields(of: after.view))
+        }
+        var (before, after) = (BSONBuilder(), BSONBuilder())
+        for field in touched {
+            let element = if let index = field.index { frame.fields[index] } else { try find(field.name, in: document) }
+            if let element {
+                try checkArray(element, of: document)
+                before.append(element, of: document)
+            }
+            if let set = field.set {
+                try parts[0].update.appendValue(of: set, for: document, in: &frame, to: &after)
+            } else if let element {
+                after.append(element, of: document)
+            }
+        }
+        let change = (before: before.finish(), after: after.finish())
+        guard document.byteCount - change.before.bytes.count + change.after.bytes.count <= Self.largest else {
+            throw NotEvaluated(.failure)
+        }
+        try checkArrays(of: change.after.view)
+        return change
+    }
+
+    private func touchedFields(of document: borrowing BSONView) throws(NotEvaluated) -> BSONDocument {
+        var builder = BSONBuilder()
+        for field in touched {
+            if let element = try find(field.name, in: document) { builder.append(element, of: document) }
+        }
+        return builder.finish()
+    }
+
+    private func find(_ name: String, in document: borrowing BSONView) throws(NotEvaluated) -> BSONElement? {
+        do { return try document.find(name) } catch { throw NotEvaluated(.damage) }
     }
 
     /// Returns a document after the phase, and the number of ``Phase/parts`` that change it.
     ///
-    /// Returns `nil` if the document does not need the phase.
+    /// The document must need the phase, and its fields must be in `frame`.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
-    package func change(of document: borrowing BSONView) throws(NotEvaluated) -> (after: BSONDocument, parts: Int)? {
-        guard try isNeeded(by: document) else { return nil }
+    private func change(
+        of document: borrowing BSONView, in frame: inout Frame
+    ) throws(NotEvaluated) -> (after: BSONDocument, parts: Int) {
         try checkArrays(of: document)
         var after = BSONDocument(copying: document)
         var count = 0
         for part in parts {
             // If the phase has only one part, the document needs that part, because it needs the phase.
-            if parts.count > 1 { guard try part.needs.holds(for: after.view) else { continue } }
-            after = try part.update.applied(to: after.view)
+            if parts.count > 1 {
+                try frame.locate(group, in: after.view)
+                guard try part.needs.holds(for: after.view, in: &frame) else { continue }
+            }
+            after = try part.update.applied(to: after.view, in: &frame)
             guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
             count += 1
         }
@@ -80,12 +166,16 @@ package struct PhaseEvaluator: Sendable {
     /// The function checks arrays in the fields that the phase may write or remove, and the arrays directly inside
     /// these.
     private func checkArrays(of document: borrowing BSONView) throws(NotEvaluated) {
+        for field in touched {
+            if let element = try find(field.name, in: document) { try checkArray(element, of: document) }
+        }
+    }
+
+    private func checkArray(_ element: BSONElement, of document: borrowing BSONView) throws(NotEvaluated) {
+        guard element.type == .array else { return }
         do throws(BSONError) {
-            for name in touched {
-                guard let element = try document.find(name), element.type == .array else { continue }
-                if try document.document(element).hasOddKeys() {
-                    throw BSONError(.invalidLength, at: element.nameOffset)
-                }
+            if try document.document(element).hasOddKeys() {
+                throw BSONError(.invalidLength, at: element.nameOffset)
             }
         } catch { throw NotEvaluated(.damage) }
     }
@@ -97,9 +187,10 @@ package struct PhaseEvaluator: Sendable {
     /// - Throws: ``MongoError``.
     private func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)
+        var frame = frame()
         while let view = try documents.next() {
             do throws(NotEvaluated) {
-                _ = try outcome(of: view)
+                _ = try outcome(of: view, in: &frame)
                 known += 1
             } catch { unknown += 1 }
         }
@@ -108,11 +199,13 @@ package struct PhaseEvaluator: Sendable {
 
     /// Returns a document before and after the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
-    func outcome(of document: borrowing BSONView) throws(NotEvaluated) -> Preview.Outcome {
-        guard let (after, parts) = try change(of: document) else {
+    func outcome(of document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Preview.Outcome {
+        guard try isNeeded(by: document, in: &frame) else {
             return Preview.Outcome(before: nil, after: BSONDocument(copying: document), isOpen: false, changes: 0)
         }
+        let (after, parts) = try change(of: document, in: &frame)
         return Preview.Outcome(
-            before: BSONDocument(copying: document), after: after, isOpen: try isNeeded(by: after.view), changes: parts)
+            before: BSONDocument(copying: document), after: after, isOpen: try isNeeded(by: after.view, in: &frame),
+            changes: parts)
     }
 }

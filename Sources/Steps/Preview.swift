@@ -24,6 +24,8 @@ package struct Preview: ~Copyable {
     private let collection: MongoCollection
     private let onlyNeeding: Bool
     private let evaluator: PhaseEvaluator?
+    /// The memory in which ``evaluator`` evaluates the documents.
+    private var frame: Frame
     /// The whole documents that the client evaluates; `nil` after the last one, and if the client evaluates none.
     private var documents: Cursor?
     /// The `_id`s of documents that the server has to evaluate.
@@ -47,6 +49,7 @@ package struct Preview: ~Copyable {
     ) {
         (self.phase, collection, self.onlyNeeding) = (phase, context.collection, onlyNeeding)
         self.evaluator = evaluator
+        frame = evaluator?.frame() ?? SharedFields().frame()
         guard phase.isServerSide else {
             evaluation = Evaluation(
                 scope, through: phase.steps, in: context, onlyNeeding: onlyNeeding, where: phase.isThrough)
@@ -84,7 +87,7 @@ package struct Preview: ~Copyable {
         while let view = try documents?.next() {
             guard let evaluator else { return nil }
             do throws(NotEvaluated) {
-                let outcome = try evaluator.outcome(of: view)
+                let outcome = try evaluator.outcome(of: view, in: &frame)
                 if outcome.before != nil || !onlyNeeding { return outcome }
             } catch {
                 if let id = try view.find("_id") { unknown.append(try view.value(id)) }

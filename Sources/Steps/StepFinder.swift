@@ -17,6 +17,8 @@ struct StepFinder: Sendable {
         let isAboutElements: Bool
     }
 
+    /// The fields that the conditions of all steps read.
+    private let group: SharedFields
     private let questions: [Question]
     /// A cheap condition that holds for every document which a step might change or skip.
     ///
@@ -26,13 +28,15 @@ struct StepFinder: Sendable {
     /// Compiles the conditions of steps.
     /// - Parameter steps: the steps of a job, which must not depend on each other.
     init(_ steps: [CompiledStep]) {
+        var group = SharedFields()
+        isAnything = CompiledExpression(Self.isAnything(steps), in: &group)
         questions = steps.map { step in
             Question(
-                isNeeded: CompiledExpression(step.needs && SyncLock.isFree),
-                reasons: step.reasons.map { CompiledExpression($0.when) },
+                isNeeded: CompiledExpression(step.needs && SyncLock.isFree, in: &group),
+                reasons: step.reasons.map { CompiledExpression($0.when, in: &group) },
                 isAboutElements: step.step.target.leadsIntoElements)
         }
-        isAnything = CompiledExpression(Self.isAnything(steps))
+        self.group = group
     }
 
     /// Returns the condition that a step might change the document, or might skip it.
@@ -53,16 +57,22 @@ struct StepFinder: Sendable {
     /// The counts before the first document, which are all 0.
     var nothing: Found { Found(findings: questions.map { Array(repeating: 0, count: $0.reasons.count + 1) }) }
 
+    /// Returns the memory in which the finder evaluates one document after another.
+    func frame() -> Frame { group.frame() }
+
     /// Adds the findings of the steps in a document to the counts.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document; `found` is then unchanged.
-    func add(_ document: borrowing BSONView, to found: inout Found) throws(NotEvaluated) {
+    func add(
+        _ document: borrowing BSONView, to found: inout Found, in frame: inout Frame
+    ) throws(NotEvaluated) {
+        try frame.locate(group, in: document)
         var codes: [(step: Int, code: Int)] = []
-        if try isAnything.holds(for: document) {
+        if try isAnything.holds(for: document, in: &frame) {
             for (step, question) in questions.enumerated() {
-                let isNeeded = try question.isNeeded.holds(for: document)
+                let isNeeded = try question.isNeeded.holds(for: document, in: &frame)
                 if isNeeded { codes.append((step, 0)) }
                 guard !isNeeded || question.isAboutElements else { continue }
-                for (index, reason) in question.reasons.enumerated() where try reason.holds(for: document) {
+                for (index, reason) in question.reasons.enumerated() where try reason.holds(for: document, in: &frame) {
                     codes.append((step, index + 1))
                     if !question.isAboutElements { break }
                 }

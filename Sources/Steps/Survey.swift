@@ -247,10 +247,10 @@ package struct Survey {
             return nil
         }
         let finder = StepFinder(job.steps)
-        var (found, unevaluated) = (finder.nothing, [BSONValue]())
+        var (found, frame, unevaluated) = (finder.nothing, finder.frame(), [BSONValue]())
         var cursor = collection.find(scope.filter(quick: quick), options: options)
         while let document = try cursor.next() {
-            do throws(NotEvaluated) { try finder.add(document, to: &found) } catch {
+            do throws(NotEvaluated) { try finder.add(document, to: &found, in: &frame) } catch {
                 guard unevaluated.count < Self.maximumUnevaluated, let id = try document.find("_id") else {
                     return nil
                 }

@@ -1,7 +1,8 @@
 import BSON
-import Evaluating
 import Jobs
 import Testing
+
+@testable import Evaluating
 
 /// Tests the values of expressions by examples; `EvaluatorConformanceTests` compares the values with a server's.
 @Suite struct CompiledExpressionTests {
@@ -80,12 +81,11 @@ import Testing
     }
 
     @Test func anUpdateKeepsThePlacesOfFields() throws {
-        let update = try #require(
-            CompiledUpdate([["$set": ["b": "$a", "c": "$$REMOVE", "d": 1]], ["$set": ["e": "$d"]]]))
-        let after = try update.applied(to: (["a": 1, "b": 2, "c": 3, "z": 4] as BSONDocument).view)
-        #expect(after == ["a": 1, "b": 1, "z": 4, "d": 1, "e": 1])
-        #expect(CompiledUpdate([["$unset": "a"]]).map { _ in true } == nil)
-        #expect(CompiledUpdate([["$set": ["a.b": 1]]]).map { _ in true } == nil)
+        let pipeline: [BSONDocument] = [["$set": ["b": "$a", "c": "$$REMOVE", "d": 1]], ["$set": ["e": "$d"]]]
+        #expect(try applied(pipeline, ["a": 1, "b": 2, "c": 3, "z": 4]) == ["a": 1, "b": 1, "z": 4, "d": 1, "e": 1])
+        var group = SharedFields()
+        #expect(CompiledUpdate([["$unset": "a"]], in: &group).map { _ in true } == nil)
+        #expect(CompiledUpdate([["$set": ["a.b": 1]]], in: &group).map { _ in true } == nil)
     }
 
     @Test func anExpressionReadsAnyNumberOfFields() throws {
@@ -129,10 +129,6 @@ import Testing
 
 /// Tests that the client applies an update's stages as if it applied them one after another.
 @Suite struct CompiledUpdateTests {
-    private func applied(_ pipeline: [BSONDocument], _ document: BSONDocument) throws -> BSONDocument {
-        try #require(CompiledUpdate(pipeline)).applied(to: document.view)
-    }
-
     @Test func aStageReadsWhatTheStagesBeforeItWrote() throws {
         let pipeline: [BSONDocument] = [["$set": ["a": "$b"]], ["$set": ["c": "$a"]], ["$set": ["b": 0]]]
         #expect(try applied(pipeline, ["a": 1, "b": 2]) == ["a": 2, "b": 0, "c": 2])
@@ -150,5 +146,51 @@ import Testing
     @Test func newFieldsFollowInTheOrderOfTheStages() throws {
         let pipeline: [BSONDocument] = [["$set": ["b": 1]], ["$set": ["a": "$x"]], ["$set": ["gone": "$missing"]]]
         #expect(try applied(pipeline, ["gone": 1, "x": 2]) == ["x": 2, "b": 1, "a": 2])
+    }
+}
+
+/// Returns a document after an update.
+private func applied(_ pipeline: [BSONDocument], _ document: BSONDocument) throws -> BSONDocument {
+    var group = SharedFields()
+    let update = try #require(CompiledUpdate(pipeline, in: &group))
+    var frame = group.frame()
+    try frame.locate(group, in: document.view)
+    return try update.applied(to: document.view, in: &frame)
+}
+
+/// Tests expressions that share one frame, as those of a phase do.
+@Suite struct SharedFieldsTests {
+    @Test func oneFrameServesSeveralExpressionsAndOneDocumentAfterAnother() throws {
+        var group = SharedFields()
+        let sum = CompiledExpression(Expression(["$concat": ["$a", "$b"]]), in: &group)
+        let bound = CompiledExpression(
+            Expression(["$let": ["vars": ["x": "$c"], "in": ["$concat": ["$$x", "$a"]]]]), in: &group)
+        var frame = group.frame()
+        for (document, isEqual) in [
+            (["a": "1", "b": "2", "c": "1"] as BSONDocument, false), (["c": "2", "b": "2", "a": "2"], true),
+            (["b": "2"], true), (["a": "2", "b": "1"], false),
+        ] {
+            try frame.locate(group, in: document.view)
+            let values = try [sum, bound].map { try $0.value(for: document.view) }
+            #expect(try sum.holds(for: document.view, in: &frame) == (values[0] != .null))
+            #expect(try bound.holds(for: document.view, in: &frame) == (values[1] != .null))
+            #expect((values[0] == values[1]) == isEqual)
+        }
+    }
+
+    @Test func anExpressionReadsOnlyItsOwnFieldsOfTheGroup() {
+        var group = SharedFields()
+        _ = CompiledExpression(Expression("$a"), in: &group)
+        let second = CompiledExpression(Expression("$b"), in: &group)
+        #expect(second.mayRead("b"))
+        #expect(!second.mayRead("a"))
+    }
+
+    @Test func aGroupHasRoomForSixteenFields() {
+        var group = SharedFields()
+        #expect((0..<16).map { group.index(of: "f\($0)") } == Array(0..<16))
+        #expect(group.index(of: "f16") == nil)
+        #expect(group.index(of: "f3") == 3)
+        #expect(group.index(of: "\u{E9}") == nil)
     }
 }

@@ -130,8 +130,9 @@ extension ChunkWriter {
     private func serverUpdates(_ documents: [DueDocument]) throws -> [Update] {
         var groups: [Likeness: [DueDocument]] = [:]
         var order: [Likeness] = []
+        let comparesOldValues = !phase.determinesOldValue
         for document in documents {
-            let likeness = try likeness(of: document)
+            let likeness = try likeness(of: document, comparesOldValues: comparesOldValues)
             if groups[likeness] == nil { order.append(likeness) }
             groups[likeness, default: []].append(document)
         }
@@ -179,7 +180,7 @@ extension ChunkWriter {
             ? .constant(true) : .all([steps.need, SyncLock.isFree] + phase.conditions(of: ids))
     }
 
-    private func likeness(of document: DueDocument) throws -> Likeness {
+    private func likeness(of document: DueDocument, comparesOldValues: Bool) throws -> Likeness {
         var likeness = Likeness(isSafe: document.judgement == .safe, hasNoArray: document.hasNoArray)
         guard isJournaled, let change = document.change else { return likeness }
         let (before, after) = (change.before.view, change.after.view)
@@ -188,7 +189,7 @@ extension ChunkWriter {
             let was = try before.find(name)
             let isChanged = try ChunkJournal.differs(was, of: before, after.find(name), of: after)
             likeness.fields.append(isChanged ? (was == nil ? 1 : 2) : 0)
-            if isChanged, let was, !phase.determinesOldValue { old.append(was, of: before) }
+            if comparesOldValues, isChanged, let was { old.append(was, of: before) }
         }
         likeness.before = old.finish()
         return likeness

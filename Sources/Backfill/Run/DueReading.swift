@@ -10,7 +10,7 @@ import Steps
 ///
 /// The server evaluates only the documents that the client cannot evaluate, so it has more time for writes.
 struct DueReading: ~Copyable {
-    private let finder: DueFinder
+    private var finder: DueFinder
     private let collection: MongoCollection
     private let collectionUUID: BSONValue?
     private var cursor: Cursor
@@ -39,7 +39,6 @@ struct DueReading: ~Copyable {
 
     /// Returns the next document that needs the phase; `nil` at the end.
     mutating func next() throws -> DueDocument? {
-        let finder = finder
         while true {
             if let document = try asked?.next() {
                 return finder.evidence == nil ? DueDocument(id: document.id) : document
@@ -69,50 +68,47 @@ struct DueReading: ~Copyable {
 /// Evaluates a phase of the job on whole documents.
 private struct DueFinder {
     let phase: Phase
-    let evaluator: PhaseEvaluator
     /// The fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
     let evidence: DocumentEvidence?
-    private let hasArray: CompiledExpression
+    private let evaluator: PhaseEvaluator
+    private var frame: Frame
+    /// The indexes of the evidence's fields in ``frame``; `nil` for a field that has to be searched in the document.
+    private let places: [Int?]
 
     init(phase: Phase, evaluator: PhaseEvaluator, evidence: DocumentEvidence?) {
+        var evaluator = evaluator
+        places = evidence?.names.map { evaluator.locate($0) } ?? []
         (self.phase, self.evaluator, self.evidence) = (phase, evaluator, evidence)
-        hasArray = CompiledExpression(phase.hasArray)
+        frame = evaluator.frame()
     }
 
     /// Returns the document if it needs the phase, and `nil` if it does not.
     ///
     /// The result includes the document's change if ``evidence`` is not `nil`.
-    func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
-        let after: BSONDocument?
-        if evidence == nil {
-            guard try evaluator.isNeeded(by: view) else { return nil }
-            after = nil
-        } else {
-            guard let change = try evaluator.change(of: view) else { return nil }
-            after = change.after
-        }
-        let hasNoArray = try !hasArray.holds(for: view)
+    mutating func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
+        guard try evaluator.isNeeded(by: view, in: &frame) else { return nil }
+        let change = evidence == nil ? nil : try evaluator.touchedChange(of: view, in: &frame)
+        let hasNoArray = try !evaluator.hasArray(view, in: &frame)
         do throws(BSONError) {
             guard let id = try view.find("_id") else { return nil }
             var document = DueDocument(id: try view.value(id))
             document.hasNoArray = hasNoArray
-            if let after, let evidence {
-                let others = try view.fields(evidence.names)
+            if let change, let evidence {
                 document.change = DueDocument.Change(
-                    before: try view.fields(phase.touched), after: try after.view.fields(phase.touched),
+                    before: change.before, after: change.after,
                     positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
-                    evidence: try evidence.digest(of: others.bytes.count > DocumentEvidence.largest ? [:] : others))
+                    evidence: try digest(evidence, of: view))
             }
             return document
         } catch { throw NotEvaluated(.damage) }
     }
-}
 
-extension BSONView {
-    /// Returns the document's fields with the given names, in the order of `names`; missing fields are left out.
-    fileprivate func fields(_ names: [String]) throws(BSONError) -> BSONDocument {
-        var builder = BSONBuilder()
-        for name in names { if let element = try find(name) { builder.append(element, of: self) } }
-        return builder.finish()
+    private func digest(_ evidence: DocumentEvidence, of view: borrowing BSONView) throws(BSONError) -> [UInt8] {
+        var digest = DocumentEvidence.Digest()
+        for (name, place) in zip(evidence.names, places) {
+            let element = if let place { frame.fields[place] } else { try view.find(name) }
+            digest.add(element, of: view)
+        }
+        return digest.finish(largest: DocumentEvidence.largest)
     }
 }

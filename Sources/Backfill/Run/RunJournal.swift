@@ -79,11 +79,12 @@ struct RunJournal {
         _ documents: [DueDocument], of phase: Phase, as key: JournalStore.Key, _ kernel: inout Kernel
     ) throws -> [DueDocument] {
         var entries = ChunkJournal(touched: phase.touched, evidence: evidence?.names ?? [])
+        let keepsPositions = phase.isServerSide
         let written = try documents.filter { document in
             guard let change = document.change,
                 try entries.add(
                     document.id, before: change.before, after: change.after,
-                    positions: phase.isServerSide ? change.positions : nil, evidence: change.evidence)
+                    positions: keepsPositions ? change.positions : nil, evidence: change.evidence)
             else { return false }
             for creation in change.created { entries.add(creation) }
             return true

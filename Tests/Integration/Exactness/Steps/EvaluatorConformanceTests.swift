@@ -64,14 +64,17 @@ import Testing
             }
         }
         // The document after the step is compared as a whole with the result of the step's stage on the server.
-        let update = try #require(CompiledUpdate([step.stage]))
-        let needs = CompiledExpression(step.needs)
+        var group = SharedFields()
+        let update = try #require(CompiledUpdate([step.stage], in: &group))
+        let needs = CompiledExpression(step.needs, in: &group)
+        var frame = group.frame()
         for (document, after) in zip(stored, try await answers(step.stage)) {
             do throws(NotEvaluated) {
                 // Only changed documents are compared, because an aggregation may alter a document that the step skips,
                 // for example if a field name occurs twice.
-                guard try needs.holds(for: document.view) else { continue }
-                #expect(try update.applied(to: document.view).bytes == after.bytes, "\(form): \(document)")
+                try frame.locate(group, in: document.view)
+                guard try needs.holds(for: document.view, in: &frame) else { continue }
+                #expect(try update.applied(to: document.view, in: &frame).bytes == after.bytes, "\(form): \(document)")
             } catch {}
         }
         #expect(Double(reported) >= Double(asked) * minimum, "\(form): \(reported) of \(asked)")
