@@ -11,7 +11,7 @@ package struct CleanupPlan: Sendable {
     /// The number of the job's journal documents in the state database; 0 if the job kept no journal, or if the journal
     /// was dropped.
     package var journal = 0
-    /// The number of records about documents that the job's runs skipped.
+    /// The number of records about documents that the job's runs or its undo skipped.
     package var skipped = 0
     /// The number of the job's reservations that `cleanup` would delete.
     ///

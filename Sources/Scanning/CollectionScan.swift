@@ -65,7 +65,10 @@ package struct CollectionScan: Sendable {
         let collection = client.collection(namespace)
         var follower: LinkFollower?
         if let targets = options.judging.linkTargets {
-            follower = LinkFollower(schema, targets: targets, on: client, place: options.judging.place)
+            let isStopped = options.isStopped
+            follower = LinkFollower(
+                schema, targets: targets, on: client, isStopped: { isStopped() || queue.isClosed },
+                place: options.judging.place)
         }
         var pacer = ScanPacer(options, queue)
         defer { pacer.finish() }

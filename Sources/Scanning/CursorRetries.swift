@@ -12,3 +12,10 @@ extension Retries {
         PosixThread.sleep(pause, unless: isStopped)
     }
 }
+
+/// An error of a reader's `body`, wrapped so that the reader does not take it for the error of a lost cursor.
+///
+/// After a lost cursor, a reader resumes, so `body` would get a document twice.
+struct BodyError: Error {
+    let cause: any Error
+}

@@ -17,6 +17,8 @@ struct LinkFollower {
     /// A linked document is judged by the schema of its collection.
     private let targets: [Namespace: CompiledSchema]
     private let retryLimit = Duration.seconds(60)
+    /// Returns whether to give up; called before a failed read of linked documents is repeated.
+    private let isStopped: () -> Bool
     private var pending: [Source] = []
     private var pendingCount = 0
 
@@ -26,11 +28,14 @@ struct LinkFollower {
     }
 
     /// Prepares to follow the links of a schema.
-    /// - Parameter place: Maps a collection of the schema to the collection of the deployment that has its documents.
+    /// - Parameters:
+    ///   - isStopped: Returns whether to give up; called before a failed read of linked documents is repeated.
+    ///   - place: Maps a collection of the schema to the collection of the deployment that has its documents.
     init(
         _ schema: CompiledSchema, targets: [Namespace: CompiledSchema], on client: borrowing Client,
-        place: (Namespace) -> Namespace
+        isStopped: @escaping () -> Bool, place: (Namespace) -> Namespace
     ) {
+        self.isStopped = isStopped
         self.schema = schema
         self.targets = targets
         namespaces = schema.linkTargets
@@ -101,7 +106,7 @@ extension LinkFollower {
                     try read(slice, of: collections[number], schema: targets[target], into: &found)
                     break
                 } catch let error as MongoError where error.isCursorLost {
-                    try retries.wait(after: error, isProgress: false) { false }
+                    try retries.wait(after: error, isProgress: false, isStopped: isStopped)
                 }
             }
         }

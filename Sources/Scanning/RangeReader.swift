@@ -36,6 +36,16 @@ package struct RangeReader {
     /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
     ///   of `body`.
     package func read(_ body: (borrowing BSONView) throws -> Bool) throws {
+        do {
+            try readOn { document in
+                do { return try body(document) } catch { throw BodyError(cause: error) }
+            }
+        } catch let error as BodyError {
+            throw error.cause
+        }
+    }
+
+    private func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
         var last = LastID()
         var retries = Retries(limit: retryLimit)
         while true {

@@ -122,6 +122,7 @@ package struct RangeThreads: Sendable {
         if let size = options.sampleSize {
             return try SampleReader(collection: collection, filter: options.filter, size: size).read(body)
         }
+        let (queue, isStopped) = (session.queue, options.isStopped)
         switch part {
         case .ids(let range):
             var reader = RangeReader(
@@ -129,14 +130,13 @@ package struct RangeThreads: Sendable {
             reader.filter = options.readFilter
             reader.session = session.options
             reader.batchSize = options.batchSize
-            reader.isStopped = options.isStopped
+            reader.isStopped = { isStopped() || queue.isClosed }
             try reader.read(body)
         case .records(let range, let plan):
             guard let reads = session.reads else { preconditionFailure("a plan comes with its member's reads") }
             var reader = RecordReader(collection: collection, plan: plan, range: range, reads: reads)
             reader.batchSize = options.batchSize
             reader.retryLimit = options.retryLimit
-            let (queue, isStopped) = (session.queue, options.isStopped)
             reader.isStopped = { isStopped() || queue.isClosed }
             try reader.read(body)
         }

@@ -32,13 +32,6 @@ struct RecordReader {
         }
     }
 
-    /// An error of `body`, wrapped so that the reader does not take it for the error of a lost cursor.
-    ///
-    /// After a lost cursor, the reader resumes, so `body` would get a document twice.
-    private struct BodyError: Error {
-        let cause: any Error
-    }
-
     private func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
         var place = range.after?.place
         var retries = Retries(limit: retryLimit)

@@ -55,13 +55,17 @@ struct ServerPreview: ~Copyable {
     mutating func next() throws -> Preview.Outcome? {
         guard let (found, isLarge) = try nextOutcome() else { return nil }
         var outcome = found
-        if isLarge, let id = outcome.after["_id"] { outcome.before = try read(id) }
+        if isLarge, let id = outcome.after["_id"] {
+            outcome.before = try read(id)
+            if outcome.before == nil { outcome.changes = 0 }
+        }
         return outcome
     }
 
     /// Reads the stored document with this `_id`; `nil` if it no longer exists.
     private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
-        var cursor = collection.find(["_id": ["$eq": id]], options: ["limit": 1])
+        var cursor = collection.find(
+            ["_id": ["$eq": id]], options: ["limit": 1, "readConcern": ["level": "majority"]])
         return try cursor.nextDocument()
     }
 

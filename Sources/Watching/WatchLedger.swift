@@ -77,6 +77,8 @@ extension WatchLedger {
     /// - Returns: how many of the entries are new.
     @discardableResult
     func record(_ entries: [BSONDocument], under kernel: inout Kernel) throws -> Int {
+        // A document can fail twice in one read. If both entries were counted, the ledger would seem to lack one.
+        let entries = Dictionary(entries.map { ($0["_id"], $0) }) { $1 }.values
         let known = try count(of: entries.compactMap { $0["_id"] }, under: kernel)
         for slice in entries.map({ BSONValue.object($0) }).commandSlices(count: 500) {
             try kernel.fenced { kernel in

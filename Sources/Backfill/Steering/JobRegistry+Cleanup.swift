@@ -17,7 +17,9 @@ extension JobRegistry {
         let collection = RecordedCollection(named: named, stateDatabase: stateDatabase)
         var plan = CleanupPlan(job: job, namespace: try collection.namespace(of: record, job))
         plan.journal = try store.client.count("journal", ["_id.job": .string(job)])
-        plan.skipped = try store.client.count("failed", ["_id.job": .string(job)])
+        plan.skipped = try ["failed", "leftalone"].reduce(0) { sum, records in
+            sum + (try store.client.count(records, ["_id.job": .string(job)]))
+        }
         plan.seenReservations = try store.client.count("harm", ["_id.job": .string(job), "seen": true])
         plan.pendingReservations = try store.client.count("harm", ["_id.job": .string(job), "seen": false])
         plan.markers = try markerRemoval(record).present()

@@ -8,9 +8,12 @@ internal import ServerSchema
 enum CommandLineWords {
     /// The flags that may be given several times, as their help says.
     private static let repeatable: Set<String> = [
-        "--report", "--rename", "--default", "--map", "--combine", "--split", "--embed", "--against", "--failures",
+        "--report", "--rename", "--default", "--map", "--combine", "--split", "--embed", "--against",
     ]
-    private static let manyCollections: Set<String> = ["--collection"]
+    /// The flags that may be given several times with some commands only, by the command's name.
+    private static let repeatableWith: [String: Set<String>] = [
+        "check": ["--collection", "--failures"], "infer": ["--collection"], "grants": ["--collection"],
+    ]
 
     /// Refuses an unknown command and a flag that is given twice.
     /// - Parameter arguments: the arguments after the program's name.
@@ -31,8 +34,7 @@ enum CommandLineWords {
     }
 
     private static func checkFlags(_ arguments: [String]) throws {
-        let takesMany = ["check", "infer", "grants"].contains(arguments.first)
-        let allowed = takesMany ? repeatable.union(manyCollections) : repeatable
+        let allowed = repeatable.union(arguments.first.flatMap { repeatableWith[$0] } ?? [])
         let words = arguments.prefix { $0 != "--" }
         var seen: Set<Substring> = []
         for (index, word) in words.enumerated() where word.hasPrefix("--") {

@@ -102,7 +102,8 @@ struct FailureCollection {
 
     /// Calls `body` for each line of a file, with the number of the line, counted from 0, and the document in it.
     ///
-    /// Empty lines are skipped and not counted.
+    /// Empty lines are skipped and not counted. The last line may lack its newline; if the line is incomplete, this
+    /// function throws.
     fileprivate static func eachRecord(of path: String, _ body: (Int, BSONDocument) throws -> Void) throws {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw InputError("the failing documents of this check cannot be read: \(path)")
@@ -118,6 +119,7 @@ struct FailureCollection {
             }
             rest = lines.last.map { Data($0) } ?? Data()
         }
+        if !rest.isEmpty { try body(index, try BSONDocument(extendedJSON: String(decoding: rest, as: UTF8.self))) }
     }
 }
 

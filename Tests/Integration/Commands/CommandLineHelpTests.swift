@@ -208,6 +208,7 @@ import Testing
         (["chekc"], #"there is no command "chekc" (did you mean "check"?)"#),
         (["help", "nosuch"], #"there is no command "nosuch""#),
         (["check", "schema.json", "--limit", "10", "--limit=20"], "--limit is given twice"),
+        (["backfill", "job.yml", "--failures", "a", "--failures", "b"], "--failures is given twice"),
         (["check", "schema.json", "--ledger", "none", "--app-id", "mine"], "--app-id does not go with --ledger none"),
         (["check", "schema.json", "--connect-timeout", "0s"], "--connect-timeout must be more than nothing"),
         (["backfill", "job.yml", "--max-runtime", "0s"], "--max-runtime must be more than nothing"),

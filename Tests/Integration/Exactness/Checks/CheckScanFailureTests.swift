@@ -108,6 +108,28 @@ import Testing
         }
     }
 
+    /// Such an error of `body` may come from a read of linked documents.
+    @Test func anErrorOfTheBodyIsNotTakenForALostCursor() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("a", count: 10)
+            let namespace = database.namespace("a")
+            let lost = MongoError(.server, .cursorNotFound, message: "from the body")
+            let (error, count) = await database.pool.run { client in
+                var count = 0
+                let error = #expect(throws: MongoError.self) {
+                    try RangeReader(client.collection(namespace), range: .everything).read { _ in
+                        count += 1
+                        if count == 3 { throw lost }
+                        return true
+                    }
+                }
+                return (error, count)
+            }
+            #expect(error?.code == .cursorNotFound)
+            #expect(count == 3)
+        }
+    }
+
     @Test func aViewsLostCursorIsAnError() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
