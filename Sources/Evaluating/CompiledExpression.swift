@@ -37,7 +37,7 @@ package struct CompiledExpression: Sendable {
         try operand(for: document).value(in: document)
     }
 
-    /// Returns the value of the expression for a document, without a copy of a value that is in the document.
+    /// Returns the value of the expression for a document; a value that is in the document is not copied.
     func operand(for document: borrowing BSONView) throws(NotEvaluated) -> Operand {
         var frame = try Frame(slotCount: slotCount, names, of: document)
         return try value(root, document, &frame)
@@ -157,7 +157,7 @@ extension CompiledExpression {
         switch node {
         case .map(let input, _, _), .filter(let input, _, _):
             // `$map` and `$filter` return null for a null or missing input. Two kinds of input need no test for null:
-            // an array literal is never null, and for a `$cond` that is null, `eachElement` throws.
+            // an array literal is never null, and `eachElement` throws if a `$cond` returns null.
             if case .array = input { break }
             if case .choose = input { break }
             if try value(input, document, &frame).isNullish { return .value(.null) }

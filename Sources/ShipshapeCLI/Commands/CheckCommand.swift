@@ -122,7 +122,7 @@ struct CheckCommand: AsyncParsableCommand {
                     + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
                     + "(diff and plan take OLD NEW)")
         }
-        // The settings are unknown while the command line is parsed, so the schema that they name is read only now.
+        // The settings file is not read while the command line is parsed, so its schema is used only from here on.
         if subject.schema == nil, engine.engine == nil {
             guard Settings.current.file.schema != nil else {
                 throw UsageError(
