@@ -7,7 +7,7 @@ package import BSON
 /// Even if a checkpoint proves that an attempt was written, other documents may have replaced the attempt's documents
 /// since.
 package struct EarlierState: Hashable {
-    /// The number of the latest attempt to write a chunk in the job's journal; later attempts have higher numbers.
+    /// The number of the latest journaled attempt to write a chunk; later attempts have higher numbers.
     package var journaled: Int64
     /// The number of documents that the job changed, according to its checkpoints.
     package var modified: Int

@@ -12,8 +12,8 @@ package struct Undoing: Hashable {
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0
-    /// The number of the last attempt whose documents in other collections the undo has processed; `nil` before the
-    /// first one.
+    /// The number of the last attempt whose documents in other collections the undo has processed; `nil` if there is
+    /// none.
     ///
     /// The job numbered its attempts to write a chunk. The undo removes the documents that the attempts created in
     /// other collections, the newest attempt first. All attempts from this number on are therefore processed.

@@ -59,6 +59,8 @@ package struct PartnerComparison: Sendable {
     /// The number of all differences.
     package var count = 0
     /// The number of pairs that were compared again, because they differed in the scan or changed during it.
+    ///
+    /// A pair is counted twice if both of its documents changed.
     package var rechecked = 0
     /// The point in time at which the pairs were last compared; `nil` if the server cannot read at one point in time.
     package var time: ClusterTime?

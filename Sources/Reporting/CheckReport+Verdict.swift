@@ -65,8 +65,8 @@ extension CheckReport {
     /// The name of the verdict, such as `documents_do_not_sync`, for programs that read the report.
     ///
     /// If a collection loses its schema, the name says that documents will stop syncing, although none of them fails
-    /// the check. For a schema without sync, the name is `documents_do_not_fit` in place of the one for documents that
-    /// stop syncing. For an engine other than Device Sync, ``engineBandName`` decides.
+    /// the check. If documents fail under a schema without sync, the name is `documents_do_not_fit`. If they fail in an
+    /// engine other than Device Sync, ``engineBandName`` decides.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue

@@ -238,7 +238,7 @@ extension ChunkWriter {
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
             // Usually, the update compares strings by their bytes. If the `_id` contains a string, the server finds it
-            // only with the collection's collation, so that the update compares all strings by that collation.
+            // only with the collection's collation. The update then compares all strings by that collation.
             isBinary: !document.id.dependsOnCollation)
     }
 }

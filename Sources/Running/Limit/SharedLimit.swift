@@ -68,8 +68,8 @@ package struct SharedLimit {
     ///   - stale: documents that the ledger lists already before the write. Either another cause made them unsyncable,
     ///     or the ledger still lists them after their repair.
     ///   - staysBeyondLimit: whether the documents stay reserved even if they exceed the limit.
-    /// - Returns: the headroom after the reservation, which takes account of documents that other jobs reserved at the
-    ///   same time.
+    /// - Returns: the headroom after the reservation; documents that other jobs reserved at the same time reduce it,
+    ///   too.
     package func record(
         _ ids: [BSONValue], new: [BSONValue], stale: [BSONValue], of namespace: Namespace,
         staysBeyondLimit: Bool = false, _ store: borrowing StateStore

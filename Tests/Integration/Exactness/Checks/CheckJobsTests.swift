@@ -70,8 +70,8 @@ import Testing
         }
     }
 
-    /// If the job keeps no journal, the check finds the documents that the job made unsyncable by the job's
-    /// reservations.
+    /// If the job keeps no journal, the check uses the job's reservations to find the documents that the job made
+    /// unsyncable.
     @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
             // Document 3 failed v1 before the job, but also gets a reservation. Without a journal, the check would
