@@ -3,7 +3,8 @@ import ServerSchema
 
 /// A receiver of the findings of ``Walker``, ``JSONWalker`` and ``EngineWalker``.
 ///
-/// The walkers are generic over the sink, so that a check without findings compiles to a few comparisons per element.
+/// The walkers are generic over the sink, so that a check that keeps no findings compiles to a few comparisons per
+/// element.
 protocol FindingSink {
     /// Whether the walker may end at the first finding.
     static var stopsAtFirst: Bool { get }
@@ -11,8 +12,8 @@ protocol FindingSink {
     static var validates: Bool { get }
     /// Receives a finding.
     ///
-    /// The value with the finding is at the finding's node or, after ``enter(_:)``, at the entered steps below the
-    /// node.
+    /// The path of the value that has the finding begins with the path of the finding's node. It continues with the
+    /// steps that ``enter(_:)`` has added.
     mutating func report(_ finding: Finding)
     /// Receives a finding about `element`, a field that the schema does not name.
     ///
@@ -94,6 +95,9 @@ struct FindingCollector: FindingSink {
     private var below: [SchemaPath.Step] = []
     private var current: BSONValue?
     /// The number of the first constraint node while the walker judges constraints; otherwise `nil`.
+    ///
+    /// The walker counts constraint nodes from 0. The collector adds this number, because constraint nodes come after
+    /// the schema's own nodes.
     var firstConstraint: Int32?
 
     init(minimum: Level, keepsValues: Bool = false) {

@@ -72,7 +72,7 @@ package struct RetryPolicy: Sendable {
         package let error: any Error
         /// The time since the start of the first attempt that failed.
         package let waited: Duration
-        /// The time since the previous call of `whileWaiting`.
+        /// The time since the previous call of `whileWaiting`; in the first call, the same as ``waited``.
         package let added: Duration
     }
 

@@ -1,6 +1,6 @@
 package import BSON
 
-/// The result of an inference for the documents of one or more collections.
+/// The result of inferring schemas from the documents of one or more collections.
 package struct InferReport: Sendable {
     /// The result for one collection.
     package struct Collection: Sendable {
@@ -44,6 +44,6 @@ package struct InferReport: Sendable {
         self.duration = duration
     }
 
-    /// Whether every schema accepts the requested share of the documents of its collection.
+    /// Whether each schema accepts at least the requested share of its collection's documents.
     package var isWithinCover: Bool { collections.allSatisfy(\.outcome.isWithinCover) }
 }

@@ -22,8 +22,8 @@ package struct PathSummary: Sendable {
     package let longestArray: Int?
     /// Likely mistakes in the data, and other things to consider before the schema is used.
     package let suspicions: [Suspicion]
-    /// The values that the schema could list in an enum; `nil` if the survey did not keep them, or if they are too
-    /// many, too long, too rare or of several types.
+    /// The values that the schema could list in an enum; `nil` if no enums were requested, if not all values were kept,
+    /// or if they are too many, too long, too rare or of several types.
     package let candidates: [BSONValue]?
 
     /// The number of values that are null.

@@ -2,11 +2,12 @@ package import BSON
 
 /// The state of a job that an earlier version of the program wrote to the state database, in another layout.
 ///
-/// The earlier version left gaps between the numbers of its attempts at chunks, and did not record which attempts it
-/// wrote. A number without an attempt is therefore not an error, and every journaled change counts as uncertain. Even
-/// if a checkpoint proves that an attempt was written, other documents may have replaced its documents since.
+/// A run numbers its attempts to write a chunk. The earlier version left gaps between these numbers, and did not record
+/// which attempts it wrote. A missing number is therefore not an error, and every journaled change counts as uncertain.
+/// Even if a checkpoint proves that an attempt was written, other documents may have replaced the attempt's documents
+/// since.
 package struct EarlierState: Hashable {
-    /// The number of the latest attempt at a chunk in the job's journal; the numbers rise from attempt to attempt.
+    /// The number of the latest journaled attempt to write a chunk; later attempts have higher numbers.
     package var journaled: Int64
     /// The number of documents that the job changed, according to its checkpoints.
     package var modified: Int
@@ -38,7 +39,7 @@ extension StateStore {
         )
     }
 
-    /// Returns the state of the job that an earlier version of the program wrote; `nil` if there is none.
+    /// Returns the state that an earlier version of the program wrote for the job; `nil` if there is none.
     /// - Parameter record: the job's record in the collection `jobs`.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func earlier(_ record: BSONDocument) throws -> EarlierState? {

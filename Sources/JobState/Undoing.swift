@@ -12,11 +12,11 @@ package struct Undoing: Hashable {
     package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0
-    /// The number of the attempt that the undo processed last while it removed documents from other collections; `nil`
-    /// before the first such attempt.
+    /// The number of the last attempt whose documents in other collections the undo has processed; `nil` if there is
+    /// none.
     ///
-    /// The undo removes the documents that the attempts created in other collections, the newest attempt first. All
-    /// attempts from this number on are therefore processed.
+    /// The job numbered its attempts to write a chunk. The undo removes the documents that the attempts created in
+    /// other collections, the newest attempt first. All attempts from this number on are therefore processed.
     package var children: Int64?
     /// The number of documents in other collections that the undo has removed so far.
     package var removed = 0

@@ -13,8 +13,8 @@ struct ReplyBatch: ~Copyable {
 
     deinit { if let data = unsafe reply.data { unsafe bson_free(data) } }
 
-    /// Returns the cursor's id and the number of the last record of this batch.
-    /// - Returns: `id` is 0 if there are no more batches; `record` is `nil` if the reply has no number of a record.
+    /// Returns the cursor's id, and the record id (`$recordId`) at which the cursor is after this batch.
+    /// - Returns: `id` is 0 if there are no more batches; `record` is `nil` if the reply has no record id.
     func place() throws(BSONError) -> (id: Int64, record: Int64?) {
         guard let data = unsafe reply.data else { return (0, nil) }
         let view = try BSONView(unsafe RawSpan(_unsafeStart: data, byteCount: Int(reply.length)))

@@ -1,11 +1,12 @@
 import BSON
 import Following
 
-/// The reads of a mirror from the change streams, with the positions after each read.
+/// A mirror's reads from the change streams of the original and the partner collection, with the positions after each
+/// read.
 ///
 /// One read takes the pending changes of both streams.
 struct StreamReads {
-    /// The positions in the change streams of both sides after a read.
+    /// The positions in the two change streams after a read.
     struct Snapshot {
         fileprivate let read: Int
         let places: [PartnerSide: FeedPlace]
@@ -37,7 +38,7 @@ struct StreamReads {
 
     private mutating func compact(_ oldest: Int?) {
         guard let last = snapshots.lastIndex(where: { $0.read < oldest ?? .max }) else {
-            // All snapshots are later than the oldest change that is not carried over yet, so no snapshot can be saved
+            // All snapshots are later than the oldest change that is not carried over yet, so no position can be saved
             // now.
             return
         }

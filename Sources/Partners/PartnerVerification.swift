@@ -20,13 +20,13 @@ package struct PairDifference: Hashable, Sendable {
         /// Both documents exist, but the given fields of the partner's document differ from the result of the forward
         /// steps.
         case differing([String])
-        /// The document of the given side cannot exist on the other side.
+        /// The document on the given side cannot be carried over to the other collection, for the given reason.
         case refused(PartnerSide, Refusal.Reason)
 
-        /// The side whose document a report names for the difference.
+        /// The side, original or partner, whose document reports name for the difference.
         ///
-        /// If one document of the pair is missing, this is the side of the other one. If both exist but differ, it is
-        /// the original's side. If a document is refused, it is that document's side.
+        /// If only one document of the pair exists, this is the side of that document. If both exist but differ, this
+        /// is the original's side. If a document is refused, this is the side of the refused document.
         package var side: PartnerSide {
             switch self {
             case .missingInTarget, .differing: .source
@@ -42,7 +42,7 @@ package struct PairDifference: Hashable, Sendable {
     package var kind: Kind
 }
 
-/// The result of a comparison of the two sides.
+/// The result of comparing an original collection with its partner collection.
 package struct PartnerComparison: Sendable {
     /// The job's name.
     package var name: String
@@ -59,6 +59,8 @@ package struct PartnerComparison: Sendable {
     /// The number of all differences.
     package var count = 0
     /// The number of pairs that were compared again, because they differed in the scan or changed during it.
+    ///
+    /// A pair is counted twice if both of its documents changed.
     package var rechecked = 0
     /// The point in time at which the pairs were last compared; `nil` if the server cannot read at one point in time.
     package var time: ClusterTime?
@@ -66,11 +68,11 @@ package struct PartnerComparison: Sendable {
     package var seconds = 0.0
 }
 
-/// Compares the two sides of a partner by the job's steps; nothing is written.
+/// Compares an original collection with its partner collection by the job's steps; writes nothing.
 ///
-/// A scan reads every document of both sides once. Pairs that differ, or change during the scan, are compared again, at
-/// one point in time if the server supports that. Pairs that still differ are compared every half second until
-/// ``settling`` has passed, because a running mirror may not have carried over the latest changes yet.
+/// A scan reads every document of both collections once. Pairs that differ, or change during the scan, are compared
+/// again, at one point in time if the server supports that. Pairs that still differ are compared every half second
+/// until ``settling`` has passed, because a running mirror might not have carried over the latest changes yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration
@@ -111,7 +113,7 @@ package struct PartnerVerification: Sendable {
 
     private var retry: RetryPolicy { RetryPolicy(limit: retryLimit, stop: stop, events: { _ in }) }
 
-    /// Compares the two sides, and blocks until the comparison has ended.
+    /// Compares the two collections, and blocks until the comparison has ended.
     /// - Throws: ``RunError`` when one of the two collections does not exist, or is dropped or renamed; ``MongoError``;
     ///   ``StopAsked``, or ``RunError`` of kind `stopped`, when a stop is requested.
     package func run(on pool: ClientPool) throws -> PartnerComparison {
@@ -201,7 +203,8 @@ package struct PartnerVerification: Sendable {
         return part
     }
 
-    /// Returns the differences of a side's documents, by their `_id`s on that side.
+    /// Returns the `_id` of each document of one side that does not match its counterpart, with the kind of the
+    /// difference.
     ///
     /// An original is compared with its partner document in all fields. For a document of the partner, the method only
     /// checks whether its original exists, because the comparison of the originals finds all other differences.
@@ -294,8 +297,8 @@ package struct PartnerVerification: Sendable {
                 let ids = part.filter { $0.side == side }.map(\.id.value)
                 let documents = try Self.read(
                     ids, of: source.sibling(partner.job.namespace(side)), options, whole: true)
-                // A pair may be listed only under the partner's document. All fields of that document are therefore
-                // compared here, too, if its original exists.
+                // A pair may be listed only under its partner document, for example because only that document changed.
+                // All fields of the partner document are therefore compared here, too, if its original exists.
                 let found = try compareWhole(Array(documents.values), on: side, source, options)
                 let gone = ids.filter { documents[IDKey($0)] == nil }
                 let left = try compareGone(gone, on: side, source, options)

@@ -1,4 +1,4 @@
-/// A text that mongod compiles in addition to the expression; mongod refuses the expression if the text does not
+/// A second text that mongod compiles for a regular expression; mongod refuses the expression if this text does not
 /// compile.
 ///
 /// The text has the settings at the beginning of the expression, then the expression in a group, and then `\z`. mongod

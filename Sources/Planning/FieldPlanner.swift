@@ -69,8 +69,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not say whether the field is required. The old and new sides of the other
-        // changes at the path are therefore preferred.
+        // A change of a constraint does not record whether the field is required, so the other changes at the path are
+        // tried first.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -158,8 +158,8 @@ extension FieldPlanner {
         // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
         // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // A refresh of the copy also applies the conversion that follows the copy, but only to single values that the
-        // server can convert. Lists, objects and UUIDs are not such values.
+        // When a later run refreshes the copy, it also applies the conversion step that follows the copy, but only to
+        // single values that the server can convert. Lists, objects and UUIDs are not such values.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -204,8 +204,8 @@ extension FieldPlanner {
     ///
     /// Old clients may change the source until the deploy, so later runs refresh the copy. There are three exceptions.
     /// Inside an object, another step may write to a path that overlaps the target, and a job file with such a step and
-    /// a refresh is refused. In moved documents, no old client writes the source. In the dialect `jsonSchema`, copies
-    /// are never refreshed.
+    /// `whenPresent: refresh` is refused. In moved documents, no old client writes the source. In the dialect
+    /// `jsonSchema`, copies are never refreshed.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }

@@ -62,11 +62,11 @@ extension CheckReport {
         return (documents.sentence, documentsSeverity == .safe ? .notice : .warning)
     }
 
-    /// The name of the verdict, for programs that read the report.
+    /// The name of the verdict, such as `documents_do_not_sync`, for programs that read the report.
     ///
-    /// If a collection loses its schema, the name says that documents stop syncing, although none of them fails.
-    /// Without sync, documents cannot stop syncing, so the name says that they do not fit. For an engine other than
-    /// Device Sync, ``engineBandName`` decides.
+    /// If a collection loses its schema, the name says that documents will stop syncing, although none of them fails
+    /// the check. If documents fail under a schema without sync, the name is `documents_do_not_fit`. If they fail in an
+    /// engine other than Device Sync, ``engineBandName`` decides.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
@@ -79,7 +79,8 @@ extension CheckReport {
         }
     }
 
-    /// The name of the verdict by the worst outcome that documents have in the engine.
+    /// The name of the verdict for an engine other than Device Sync, by the worst outcome of the documents in the
+    /// engine.
     private var engineBandName: String {
         let counts = total.engine ?? EngineCounts()
         if counts.halting > 0 { return "documents_halt_engine" }

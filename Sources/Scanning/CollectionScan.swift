@@ -185,13 +185,15 @@ extension CollectionScan {
         }
     }
 
-    /// Subtracts the contributions of documents that changed during the scan, and adds those of their new versions.
+    /// Corrects the result for documents that changed during the scan: subtracts the counts of their old versions, and
+    /// adds the counts of their new versions.
     private func amend(_ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker) throws {
         let recheck = ChangeRecheck(
             schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
         do {
             let outcome = try recheck.run(after: parts.map(\.readTime).max() ?? 0)
-            // All contributions are found before any is subtracted: a failure in between would leave wrong counts.
+            // The counts to subtract are computed for all parts before any is subtracted, because an error in between
+            // would leave wrong counts.
             let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
             for (part, additions) in zip(parts, additions) { part.subtract(additions) }
             result.tally.merge(outcome.tally)

@@ -58,8 +58,8 @@ struct DumpFolder {
 }
 
 extension DumpFolder {
-    /// Returns notes for the user: the name of the database as which the folder was read, and the oplog files that were
-    /// not read.
+    /// Returns notes for the user: one if the folder was read as a database with another name than the folder, and one
+    /// for each oplog file that was not read.
     func notes(on files: [CollectionFiles], for namespaces: [Namespace]) -> [String] {
         var notes: [String] = []
         let renamed = zip(files, namespaces).first { files, namespace in

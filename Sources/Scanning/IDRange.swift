@@ -23,8 +23,8 @@ package struct IDRange: Hashable, Sendable {
     /// - Throws: ``MongoError``.
     /// - Parameters:
     ///   - whole: The range to split; by default the whole collection.
-    ///   - share: How many times as large as `whole` the collection is. The sample is larger by this factor, up to a
-    ///     limit, because it is drawn from the whole collection.
+    ///   - share: The size of the collection divided by the size of `whole`. The sample is larger by this factor, up to
+    ///     a limit, because it is drawn from the whole collection.
     package static func splitting(
         _ collection: MongoCollection, into count: Int, within whole: IDRange = .everything, share: Int = 1
     ) throws(MongoError) -> [IDRange] {

@@ -5,7 +5,7 @@ import Mongo
 /// The session in which one thread of a scan reads.
 struct ScanSession: ~Copyable {
     private let session: Session
-    /// The queue from which the thread takes its parts.
+    /// The queue from which the thread takes the parts of the collection that it reads.
     let queue: RangeQueue
     /// The options that make a read part of the session.
     let options: BSONDocument

@@ -16,8 +16,7 @@ extension ServerSchema {
 }
 
 extension [SchemaChange] {
-    /// The collections to which links of the older schema lead, if the newer schema has embedded objects in place of
-    /// the links.
+    /// The target collections of the links that the newer schema replaces by embedded objects.
     package var embeddedTargets: [Namespace] {
         Set(filter { $0.code == .embeddingChanged }.compactMap(\.old?.link?.target)).sorted()
     }

@@ -40,8 +40,8 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
-        // A job that repairs documents gets no note that documents are not counted. In this case the active schema is
-        // also the next one, and a run counts the documents that clients of the next schema cannot read.
+        // A repair job gets no note about documents that are not counted. Its active schema is also its next schema,
+        // and a run counts the documents that clients of the next schema cannot read.
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
@@ -85,10 +85,10 @@ extension CompiledJob {
         try checkSize()
     }
 
-    /// Returns notes for the operator about a server before MongoDB 5.0, which cannot detect arrays that a write would
-    /// renumber.
+    /// Returns a note for the operator if the server is older than MongoDB 5.0, because such a server cannot detect
+    /// arrays whose keys a write would renumber.
     ///
-    /// The list is empty from MongoDB 5.0 on.
+    /// The list is empty for newer servers.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [

@@ -136,7 +136,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads each collection again whose number of entries in the ledger was changed by another client.
+    /// Reads a collection again if another client has changed the number of its entries in the ledger.
     /// - Returns: how many entries the ledger has for each collection afterwards.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)

@@ -70,7 +70,7 @@ private struct Outcome {
     var accepted = 0
     var refused = 0
 
-    /// Reads all values in the bytes as those of a document.
+    /// Reads the bytes as a document, with all its values.
     mutating func read(_ buffer: ExactBuffer) {
         do {
             let view = try BSONView(buffer.span)

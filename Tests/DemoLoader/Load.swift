@@ -38,7 +38,7 @@ struct Load: AsyncParsableCommand {
 
     /// If `--replace` is given, drops the collections that have documents.
     ///
-    /// Otherwise, throws an error if a collection has documents, because they may be a user's.
+    /// Otherwise, throws an error if a collection has documents, because the documents may belong to a user.
     private func prepare(_ namespaces: [Namespace], in pool: ClientPool) async throws {
         let replaces = replace
         let filled = try await pool.withClient { client throws(MongoError) in

@@ -8,7 +8,7 @@ import Running
 import Scanning
 import Steps
 
-/// One run of a job: it makes up to five passes in a row over the collection, as long as documents need the job.
+/// One run of a job, which makes up to five passes in a row over the collection, as long as documents need the job.
 ///
 /// A pass reads the documents that need the job, usually in the order in which the collection stores them. A reader is
 /// one chunk ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The
@@ -369,8 +369,8 @@ extension BackfillRun {
         }
     }
 
-    /// Returns the next documents that need the job: one chunk for the first phase, or, if `readsIDs` is `true`, one
-    /// chunk for each phase.
+    /// Returns the next documents that need the job, as one chunk for the first phase. If `readsIDs` is `true`, returns
+    /// one chunk of their `_id`s for each phase instead.
     ///
     /// Returns no chunk at the end of the collection.
     private mutating func next(

@@ -65,7 +65,8 @@ struct ChunkWriter {
     }
 
     /// Sends one `update` command.
-    /// - Parameter isFinal: whether the command waits for a majority; otherwise the chunk's checkpoint waits.
+    /// - Parameter isFinal: whether the command waits for a majority; otherwise, only the primary acknowledges the
+    ///   command, and the chunk's checkpoint waits for a majority.
     /// - Returns: the server's reply.
     /// - Throws: ``MongoError``; some of the updates may then be done, and all of them can be sent again.
     func send(
@@ -223,8 +224,8 @@ extension ChunkWriter {
     private func clientUpdate(_ document: DueDocument) throws -> Update? {
         let step = phase.steps[0]
         let target = step.step.target
-        // The phase has only one step. If the judgement is `safe`, this step does not change the document, so nothing
-        // is written.
+        // The phase has only one step. If the document is judged `safe`, that step does not change the document, so
+        // nothing is written.
         guard document.judgement != .safe, let change = document.change,
             let value = try change.after.value(at: target)
         else { return nil }
@@ -237,8 +238,8 @@ extension ChunkWriter {
         return Update(
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // The update compares strings by their bytes. But if the `_id` contains a string, the server finds it only
-            // with the collection's collation, so the update compares all strings by that collation.
+            // Usually, the update compares strings by their bytes. If the `_id` contains a string, the server finds it
+            // only with the collection's collation. The update then compares all strings by that collation.
             isBinary: !document.id.dependsOnCollation)
     }
 }

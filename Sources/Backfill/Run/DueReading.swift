@@ -6,9 +6,11 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents; the client evaluates which of them need a phase, and computes the fields for the journal.
+/// Reads whole documents. The client evaluates which of them need a phase of the job, and computes the fields for the
+/// journal.
 ///
-/// The server evaluates only the documents that the client cannot evaluate, so it has more time for writes.
+/// The server evaluates only the documents that the client cannot evaluate, so that the server has more time for
+/// writes.
 struct DueReading: ~Copyable {
     private var finder: DueFinder
     private let collection: MongoCollection

@@ -25,7 +25,7 @@ extension SkippedStore {
         return found
     }
 
-    /// Returns the counts of the documents of other collections that undos skipped.
+    /// Counts the documents in other collections that undos skipped, by collection and reason.
     func children() throws -> ChildTally {
         var found = ChildTally()
         try each(ofOthers: true) { entry in

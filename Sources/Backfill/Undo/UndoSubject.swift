@@ -21,7 +21,9 @@ struct UndoSubject {
     /// How many documents an earlier version of the program changed without a journal, as far as that version recorded
     /// it.
     let unjournaled: Int
-    /// The number of the newest attempt in the journal that a checkpoint confirms.
+    /// The number of the newest write attempt that is in the journal and that a checkpoint confirms.
+    ///
+    /// A run numbers its attempts to write chunks.
     let journaled: Int64
     /// The state of the job that an earlier version of the program left; `nil` if there is none.
     let earlier: EarlierState?

@@ -70,7 +70,7 @@ struct JSONSchemaPlan: Sendable {
         var items: Int32 = -1
         var firstInTuple: Int32 = 0
         var tupleCount: Int32 = 0
-        /// The rule for the elements after those for which the list `items` has a schema.
+        /// The rule for the elements beyond the length of the list `items`.
         var additional = Others.allowed
     }
 

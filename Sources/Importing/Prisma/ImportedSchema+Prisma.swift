@@ -2,7 +2,7 @@ import BSON
 package import ServerSchema
 
 extension ImportedSchema {
-    /// Makes the validator of one model of a Prisma schema; it accepts the documents that the client can read.
+    /// Makes the validator of one model of a Prisma schema; it accepts the documents that a Prisma client can read.
     /// - Parameters:
     ///   - path: a `.prisma` file, or a folder of such files.
     ///   - name: the name of the model, or of its collection; `nil` for the schema's only model.

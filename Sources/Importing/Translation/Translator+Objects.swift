@@ -243,11 +243,11 @@ extension Translator {
         schema.absorb(part)
     }
 
-    /// Translates `unevaluatedProperties` into a schema with `additionalProperties`, whose demands are added to those
-    /// of `schema`.
+    /// Translates `unevaluatedProperties` into `additionalProperties` of a separate schema, and adds the demands of
+    /// that schema to `schema`.
     ///
-    /// The added schema names every field that is evaluated, in the sense of JSON Schema, by a schema for the same
-    /// object.
+    /// The separate schema names every evaluated field, so that its `additionalProperties` applies only to the other
+    /// fields. ``EvaluatedFields`` says which fields are evaluated.
     mutating func translateUnevaluatedProperties(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {
@@ -304,10 +304,10 @@ private struct EvaluatedFields {
     let document: SourceDocument
     private(set) var names: [String] = []
     private(set) var patterns: [(text: String, location: SourceLocation)] = []
-    /// Whether one of the schemas evaluates, or may evaluate, all fields that no other keyword names, for example by
-    /// `additionalProperties`.
+    /// Whether one of the added schemas evaluates, or may evaluate, all fields that no other keyword names, for example
+    /// by `additionalProperties`.
     private(set) var areAll = false
-    /// Whether some of the schemas do not always apply, such as the branches of `anyOf`.
+    /// Whether at least one of the added schemas applies only under a condition, such as a branch of `anyOf`.
     private(set) var isConditional = false
     private var known: Set<String> = []
     private var visited: Set<SourceLocation> = []

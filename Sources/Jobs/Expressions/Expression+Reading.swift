@@ -2,7 +2,10 @@ import BSON
 
 /// The fields, operators and times that an expression reads.
 extension Expression {
-    /// The top-level fields that the expression reads, as the first components of its paths.
+    /// The first name of each path in the expression, such as `a` for `$a.b` and for `$$ROOT.a.b`.
+    ///
+    /// The name is a top-level field, or a field of the element if the expression is evaluated for each element of a
+    /// list or dictionary.
     package var fields: [String] { Self.fields(bson) }
 
     private static func fields(_ value: BSONValue) -> [String] {

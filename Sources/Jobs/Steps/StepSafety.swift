@@ -15,15 +15,16 @@ package enum StepSafety {
         _ step: Step, under collection: CollectionSchema, of app: ServerSchema,
         assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // In a dialect other than App Services, nothing is proven. In MongoDB's own dialect, for example, any keyword
-        // might apply to the field.
+        // Only schemas of App Services allow a proof. In MongoDB's own dialect, for example, any keyword might apply to
+        // the field.
         collection.dialect == .appServices
             && !step.kind.touched.contains { collection.holdsKey(at: $0, in: app) }
             && holds(step, under: collection.root, assuming: assumptions)
     }
 
-    /// Whether it is proven that every syncing document still syncs after the step, if the step writes no partition key
-    /// and no link.
+    /// Whether it is proven that every syncing document still syncs after the step.
+    ///
+    /// The caller must have checked that the step writes no partition key and no link.
     package static func holds(
         _ step: Step, under schema: SchemaNode, assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
@@ -72,7 +73,8 @@ extension SchemaNode {
         var node = self
         var isRoot = true
         for name in path.components.dropLast() {
-            // The schema checks nothing below an undeclared field, but it checks every value of a dictionary.
+            // The path is followed only to the first undeclared field, because the schema checks nothing below that
+            // field. A dictionary is different: the schema checks each of its values.
             guard let child = node.property(name) else { break }
             node = child
             isRoot = false

@@ -188,13 +188,13 @@ package struct PlanResult: Reportable {
     }
 
     private func section(_ name: String, _ entries: [PlanEntry], of namespace: Namespace? = nil) -> Report.Section {
-        // Leave out inactive steps without a change or finding of their own: they are only comments in the job file.
+        // Inactive steps without a change or finding of their own are left out, because they are only comments in the
+        // job file.
         let entries = entries.filter {
             $0.role != .step || $0.isActive || !($0.changes.isEmpty && $0.violations.isEmpty)
         }
         let hasCounts = entries.contains { $0.finding != nil }
-        // An element of `followers` says whether the entry after it is another active step for the same changes or
-        // findings.
+        // `followers[i]` is `true` if entry `i + 1` is another active step for the changes or findings of entry `i`.
         let followers = entries.dropFirst().map { $0.isActive && $0.changes.isEmpty && $0.violations.isEmpty }
         // If a field has several entries, only the first has changes or findings. The other entries get the path of the
         // entry before them.

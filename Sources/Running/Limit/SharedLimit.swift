@@ -13,10 +13,11 @@ package struct SharedLimit {
     /// Creates the limit from the ledger and from the limits of the job or the partner job.
     package init(ledger: UnsyncLedger, limits: Job.Limits) { (self.ledger, self.limits) = (ledger, limits) }
 
-    /// Returns the current headroom, or an estimate that is cheaper to read and never too large.
+    /// Returns the current headroom: how many more documents may become unsyncable.
     ///
-    /// The estimate may count a document twice: in the ledger, and as pending. If the estimate reaches the limit, the
-    /// exact headroom is returned instead.
+    /// The result may be an estimate that is cheaper to read and never too large: it may count a document twice, in the
+    /// ledger and as reserved. If the estimated number of unsynced documents reaches the limit, the exact headroom is
+    /// returned instead.
     package func headroom(_ store: borrowing StateStore) throws -> Headroom {
         // The reservations are read before the ledger. A document that is added to the ledger between the two reads is
         // then counted twice, and never missed.
@@ -26,7 +27,7 @@ package struct SharedLimit {
     }
 
     /// Returns the exact current headroom.
-    /// - Parameter marks: whether to mark the reservations of documents that the ledger shows. A marked reservation is
+    /// - Parameter marks: whether to mark the reservations of documents that the ledger lists. A marked reservation is
     ///   not looked up again. A plan passes `false`, because it writes nothing.
     package func exactHeadroom(_ store: borrowing StateStore, marks: Bool = true) throws -> Headroom {
         let pending = try store.reservations.pendingCount(
@@ -67,8 +68,8 @@ package struct SharedLimit {
     ///   - stale: documents that the ledger lists already before the write. Either another cause made them unsyncable,
     ///     or the ledger still lists them after their repair.
     ///   - staysBeyondLimit: whether the documents stay reserved even if they exceed the limit.
-    /// - Returns: the headroom after the reservation; it also includes the documents that other jobs reserved at the
-    ///   same time.
+    /// - Returns: the headroom after the reservation; documents that other jobs reserved at the same time reduce it,
+    ///   too.
     package func record(
         _ ids: [BSONValue], new: [BSONValue], stale: [BSONValue], of namespace: Namespace,
         staysBeyondLimit: Bool = false, _ store: borrowing StateStore

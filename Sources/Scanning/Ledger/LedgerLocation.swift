@@ -95,8 +95,9 @@ package enum LedgerApps: Hashable, Sendable {
 
     /// Returns notes, each a clause, on chosen apps that have no entry in the ledger.
     ///
-    /// An app without entries may have a misspelt id, which makes the headroom look too large. For apps that the
-    /// schemas name, there are notes only if the ledger has entries, and all of them are entries of other apps.
+    /// An app without entries may have a misspelt id. Its unsynced documents are then not counted, so that the limit
+    /// seems to leave more room than it does. For apps that the schemas name, there are notes only if the ledger has
+    /// entries, and all of them are entries of other apps.
     /// - Parameter found: The apps whose entries were counted; empty if the count is 0.
     package func missing(of found: [String?], ledgerIsThere: Bool) -> [String] {
         guard ledgerIsThere else { return [] }

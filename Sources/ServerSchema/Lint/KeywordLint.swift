@@ -32,7 +32,7 @@ extension Keyword {
 }
 
 extension Constraints {
-    /// The keywords by which a schema states these constraints.
+    /// The names of the schema keywords that set the constraints, such as `minimum`.
     package var keywords: [String] {
         let single: [(String, Bool)] = [
             ("minimum", minimum.number != nil), ("maximum", maximum.number != nil), ("multipleOf", multipleOf != nil),

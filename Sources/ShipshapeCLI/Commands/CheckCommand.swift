@@ -122,7 +122,8 @@ struct CheckCommand: AsyncParsableCommand {
                     + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
                     + "(diff and plan take OLD NEW)")
         }
-        // The settings are unknown while the command line is parsed, so the schema that they name is read only now.
+        // `shipshape.yml` is read only after the command line was parsed, so the schema that it names is known only
+        // now.
         if subject.schema == nil, engine.engine == nil {
             guard Settings.current.file.schema != nil else {
                 throw UsageError(

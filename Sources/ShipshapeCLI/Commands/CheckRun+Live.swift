@@ -85,8 +85,8 @@ extension CheckRun {
 
 /// Collects the documents that fail under both the active and the new schema.
 ///
-/// A document may fail under both schemas only because a job changed it before the deploy. The check therefore looks
-/// the documents up in the journals of the jobs.
+/// Some of these documents may fail only because a job changed them before the deploy. The check therefore looks them
+/// up in the journals of the jobs.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
     private static let maximum = 100_000
@@ -200,8 +200,8 @@ extension Tally {
 }
 
 extension JobHistory.Job {
-    /// Whether the job makes documents fit the checked schema, because a file of the job's next schema has one of these
-    /// texts.
+    /// Whether the job prepares documents for the checked schema: a file of the job's next schema has the same text as
+    /// one of the checked schema's files.
     ///
     /// Also `true` for a job that names no next schema.
     /// - Parameter texts: the texts of the files of the checked schema.

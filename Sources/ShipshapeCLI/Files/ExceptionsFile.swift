@@ -28,8 +28,8 @@ enum ExceptionsFile {
     private static let changeCodes = Explanation.all.filter { $0.section == .changes }.map(\.code)
 
     /// Reads the file at `path`.
-    /// - Parameter schemas: the schemas of the check; each exception must name a rule that exists and a path of the
-    ///   schema.
+    /// - Parameter schemas: the schemas of the check. If one of them is for the collection of an exception, the
+    ///   exception must name a path of that schema.
     /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
     static func read(at path: String, for schemas: [CompiledSchema] = []) throws(LocatedError) -> AcceptedFindings {
         try parse(try YAMLFile.text(at: path), path: path, for: schemas)

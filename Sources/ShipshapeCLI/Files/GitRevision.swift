@@ -97,8 +97,8 @@ struct GitRevision {
         _ arguments: [String], index: FilePath? = nil, in folder: FilePath? = nil,
         orElse failure: (String) -> String
     ) async throws -> String {
-        // Git runs programs that the repository chooses, such as hooks and filters. They must not get the user's
-        // secrets.
+        // Git may run programs that the repository chooses, such as filters. These programs must not get the user's
+        // secrets, so the variables that begin with `SHIPSHAPE_` are removed.
         let secrets = ProcessInfo.processInfo.environment.keys.filter { $0.hasPrefix("SHIPSHAPE_") }
         var changes = Dictionary(
             uniqueKeysWithValues: secrets.map { (Environment.Key(stringLiteral: $0), String?.none) })

@@ -123,7 +123,8 @@ struct FailureCollection {
     }
 }
 
-/// The lines that retract earlier lines, because a document changed during the check or its collection was read again.
+/// The lines of the temporary file that retract earlier lines, because a document changed during the check or its
+/// collection was read again.
 private struct Retractions {
     /// The line number of the last retraction of each document and of each collection.
     private var last: [[String]: Int] = [:]

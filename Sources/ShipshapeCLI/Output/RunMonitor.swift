@@ -28,7 +28,8 @@ final class RunMonitor: Sendable {
     private let started = ContinuousClock.now
     private let state: Mutex<State>
 
-    /// The time since the last write of the metrics file after which a finished chunk causes another write.
+    /// The time that must have passed since the last write of the metrics file before a finished chunk causes another
+    /// write.
     private static let interval = Duration.seconds(5)
 
     /// Creates the monitor of a run.

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests closed and full output streams, signals, colours, and that the program's output never shows secrets.
+/// Tests output streams that are closed or on a full disk, signals, colours, and that the output never shows secrets.
 @Suite struct CommandLineStreamTests {
     private func withPeople(
         _ count: Int = 50, _ body: (TestDatabase, CommandLineFolder, [String]) async throws -> Void

@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests the unsync budget with whole runs: the number of unsynced documents always stays below the limit.
+/// Tests the limit of unsynced documents with whole runs: the number of unsynced documents always stays below it.
 @Suite struct BudgetTests {
     @Test func aJobThatTheHeadroomHasNoRoomForIsRefusedWithTheNumbers() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
@@ -47,8 +47,8 @@ import Testing
     @Test func documentsThatTheLedgerShowsAreNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            // The 79 documents that the job made unsyncable are now in the ledger, so they are no longer pending. The
-            // total is still 99, so the limit allows no more documents.
+            // The ledger now has 99 entries, which include the 79 documents that the job made unsyncable. These
+            // documents are no longer pending, so the total is still 99, and the limit of 100 allows no more documents.
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)

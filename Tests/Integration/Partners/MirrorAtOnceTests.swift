@@ -44,9 +44,10 @@ import Testing
         }
     }
 
-    /// One command deletes ten thousand documents on each side.
+    /// One command deletes ten thousand originals, and another deletes ten thousand documents of the partner
+    /// collection.
     ///
-    /// The mirror is killed while it carries the deletes over.
+    /// The test kills the mirror while it carries the deletes over.
     @Test func tenThousandDeletesOnEachSideGoOver() async throws {
         let (deleted, kept) = (10_000, 500)
         try await PartnerCase.withCopy(

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the job that `partner plan` writes from two schemas, and the commands that retire the original.
+/// Tests the job that `partner plan` writes from two schemas, and `cutover` and `drop`, which retire the original.
 @Suite(.fencedDeletes) struct PartnerSteeringTests {
     private static let old = """
         { "title": "Task", "bsonType": "object", "required": ["_id", "title"], "properties": {
@@ -48,7 +48,7 @@ import Testing
                 test.state.name,
             ])
             let target = "\(test.database.name).TaskV2"
-            // Without a running mirror, the partner does not serve the change.
+            // No mirror runs, so `check` reports that the partner does not serve the schema change yet.
             let reported = check.output + check.errors
             #expect(
                 reported.contains("the partner \(target)") && reported.contains("serves no change yet"), "\(reported)")
@@ -98,9 +98,9 @@ import Testing
         }
     }
 
-    /// Clients write after the last run of the mirror, and after the last comparison of both sides.
+    /// Clients write after the last run of the mirror, and after the last `partner verify`.
     ///
-    /// The cutover carries their changes over.
+    /// The cutover carries the clients' changes over to the partner collection.
     @Test func aCutoverSeesWhatClientsWroteAMomentAgo() async throws {
         try await PartnerCase.withVerified { test in
             try await test.state.run([

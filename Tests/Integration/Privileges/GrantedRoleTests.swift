@@ -13,7 +13,7 @@ import Testing
         let action: String
         let resource: BSONDocument
 
-        /// Returns one value for each action in the privileges: the privileges without this action.
+        /// Returns one case for each action in the privileges, in which only this action is missing.
         static func all(of privileges: [BSONValue]) -> [Lacking] {
             privileges.indices.flatMap { index -> [Lacking] in
                 guard let entry = privileges[index].document, let resource = entry["resource"]?.document else {

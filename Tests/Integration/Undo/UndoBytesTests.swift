@@ -109,9 +109,10 @@ import Testing
         }
     }
 
-    /// A job of several steps also writes back the targets of steps that a document does not need.
+    /// If a job has several steps, its updates write the target fields of all steps, even of steps that a document does
+    /// not need.
     ///
-    /// The run skips the document if such a target has an array whose keys are not 0, 1, 2 and so on.
+    /// The run skips a document if such a target field has an array whose keys are not 0, 1, 2 and so on.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [

@@ -45,8 +45,7 @@ package struct ExpressionStep: StepKind {
             wanted: .all(isDue + (once == nil ? [!.same(.field(field), result)] : [])), value: result)
     }
 
-    /// Returns the expression with `CURRENT` bound to the element, if the field is inside elements; otherwise
-    /// unchanged.
+    /// Returns the expression unchanged or, if the field is inside elements, with `CURRENT` bound to the element.
     private func inElement(_ expression: Expression) -> Expression {
         field.leadsIntoElements ? .let(["CURRENT": Expression("$v")], in: expression) : expression
     }

@@ -17,7 +17,7 @@ internal import Watching
 /// names the collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
-    /// Whether the schema is `live`, which means the validators that the collections have.
+    /// Whether the operator gave `live` as the schema, which means the validators of the collections.
     private(set) var isLive = false
 
     /// The commands whose file argument is a schema.

@@ -61,7 +61,7 @@ struct ModelJob: Sendable {
 
     /// Returns a job of one to four random steps.
     ///
-    /// No step reads or writes a field of another step, nor a field inside or around it.
+    /// The fields that one step reads or writes never equal, contain or lie inside the fields of another step.
     static func random(using random: inout Randomness) -> ModelJob {
         var steps: [ModelStep] = []
         let count = random.pick([1, 1, 2, 3, 4])

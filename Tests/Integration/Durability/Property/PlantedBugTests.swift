@@ -17,7 +17,8 @@ import Testing
         }
     }
 
-    /// Returns the disturbances that reveal a bug; empty if a random job over random documents is enough.
+    /// Returns the disturbances, such as a killed run, that reveal a bug; empty if a random job over random documents
+    /// is enough.
     private static func disturbances(showing bug: FaultInjection.Bug) -> [PropertyDisturbance] {
         switch bug {
         case .noFence: [.staleRunner]

@@ -70,7 +70,8 @@ import Testing
         }
     }
 
-    /// Without a journal, the reservations show which documents the job made unsyncable.
+    /// If the job keeps no journal, the check uses the job's reservations to find the documents that the job made
+    /// unsyncable.
     @Test func theReservationsShowItWithoutAJournal() async throws {
         try await withTasks { test in
             // Document 3 failed v1 before the job, but also gets a reservation. Without a journal, the check would
@@ -106,7 +107,7 @@ import Testing
         }
     }
 
-    /// A job that has not reached all its documents is not done, so the check names it.
+    /// A job that was stopped before it reached all its documents is not done, so the check names it.
     @Test func aJobThatIsNotDoneIsNamed() async throws {
         try await withTasks { test in
             try await test.database.fill("Task", count: 200) { ["_id": .integer($0 + 10), "a": "7", "b": "8"] }

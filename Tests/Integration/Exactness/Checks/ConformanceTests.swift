@@ -93,7 +93,7 @@ extension BuildInfo {
         // Since MongoDB 6.0.6, a property with an empty name applies to the field with that name. Before, it applied to
         // the object that contains the field.
         if !numbers.lexicographicallyPrecedes([6, 0, 6]) { return text.contains(#""" : {"#) }
-        // A server before 6.0 refuses a title among the dependencies, and some forms of encryption.
+        // A server before 6.0 refuses a `title` inside `dependencies`, and some forms of `encrypt`.
         guard !isAtLeast(6) else { return false }
         return text.contains(#""encrypt""#) || text.contains(#""title""#)
     }
