@@ -67,11 +67,11 @@ extension FieldPath {
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
     }
 
-    /// Returns whether the outermost of the field's parents that is not an object meets the condition `such`; `nil` for
-    /// a field without parents.
+    /// Returns an expression for whether a parent of the field is not an object and meets the condition `such`.
     ///
-    /// The caller must pass a condition that is false for every object, because the expression also evaluates it for
-    /// objects.
+    /// Only the outermost parent that is not an object is tested. The caller must pass a condition that is false for
+    /// every object, because the expression also evaluates the condition for parents that are objects.
+    /// - Returns: `nil` for a field without parents.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }

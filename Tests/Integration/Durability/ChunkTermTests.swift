@@ -7,9 +7,9 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// Tests that a chunk and its checkpoint share one wait for a majority.
+/// Tests that the runner waits for a majority once for both the write of a chunk and its checkpoint.
 ///
-/// That wait confirms the chunk only if no election came between the chunk and the checkpoint.
+/// The wait confirms the chunk only if there was no election between the chunk's write and the checkpoint.
 @Suite(.serialized) struct ChunkTermTests {
     private static let server = Task { try await Mongod.start() }
 
