@@ -57,8 +57,8 @@ struct UnreportedWrites {
     }
 
     /// Records that the stream of a side reported a write by the mirror.
-    /// - Returns: the time of the client's change that the write overwrote; `nil` if there was no such change after the
-    ///   read.
+    /// - Returns: the time of the client's change that the write overwrote; `nil` if no client changed the document
+    ///   between the mirror's read and this write.
     mutating func noteWrite(of key: IDKey, on side: PartnerSide) -> ChangeTime? {
         let place = Place(side: side, key: key)
         guard let write = writes[place]?.removeFirst() else { return nil }

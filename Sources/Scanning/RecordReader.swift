@@ -69,7 +69,7 @@ struct RecordReader {
     }
 
     /// Waits before the next attempt, and then asks the member whether it has restarted.
-    /// - Throws: ``MemberLost`` if the member has restarted, or does not answer within the limit.
+    /// - Throws: ``MemberLost`` if the member has restarted, or does not answer within ``retryLimit``.
     private func wait(after error: MongoError, _ retries: inout Retries, isProgress: Bool) throws {
         do throws(MongoError) {
             try retries.wait(after: error, isProgress: isProgress, isStopped: isStopped)

@@ -5,7 +5,7 @@ package import Jobs
 import Mongo
 import ServerSchema
 
-/// The steps of a job that are written together: either steps that one update runs, or one client-side step.
+/// The steps of a job whose changes are written together: either steps that one update runs, or one client-side step.
 ///
 /// A document completes a phase before it enters the next one.
 package struct Phase: Sendable {
@@ -30,8 +30,8 @@ package struct Phase: Sendable {
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// A condition by `_id`, for each document that the client found not to need the client-side steps of earlier
-    /// phases.
+    /// For each document that the client found not to need the client-side steps of earlier phases: a condition, by the
+    /// document's `_id`.
     ///
     /// The document meets its condition as long as it is unchanged.
     private var cleared: [BSONValue: Expression] = [:]

@@ -184,8 +184,8 @@ extension PathTree {
     /// Prepares an object for one more name: if the object already has the largest allowed number of names, combines
     /// its fields into one node.
     private mutating func makeRoom(in node: Int) {
-        // The number of paths must be bounded even within one document. In a tree with too many paths, the limit is
-        // therefore at most eight names for each object.
+        // A single document must not make the tree grow without a bound. If the tree has more than twice the allowed
+        // number of paths, an object may therefore have at most eight names.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }

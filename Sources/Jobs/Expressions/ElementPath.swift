@@ -33,7 +33,7 @@ extension FieldPath {
         components[..<(components.lastIndex(of: Self.each).map { $0 + 1 } ?? 0)]
     }
 
-    /// The paths of the objects that contain the field; when the server writes the field, it also writes these objects.
+    /// The paths of the objects that contain the field, which the server writes as a whole when it writes the field.
     ///
     /// If the field's own path ends with `[]`, the result includes that path.
     package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }

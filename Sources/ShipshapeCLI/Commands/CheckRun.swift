@@ -233,8 +233,9 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the facts that the report states about how a collection was read, such as which documents were selected,
-    /// and which guarantees the check could not give.
+    /// Returns how a collection was read, for the report.
+    ///
+    /// For example, the result has the selection of the documents, and the guarantees that the check could not give.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool

@@ -80,7 +80,7 @@ import Testing
                 old, new, "--combine", flags[0], "--split", flags[1], "--fail-on", "none", test: test)
             #expect(planned.exitCode == 0, "\(planned.errors)")
             #expect(!planned.output.contains("To decide"), "\(planned.output)")
-            // Person 2 has no last name, so the job combines no names, and fills `fullName` with the default.
+            // Person 2 has no last name, so the job combines nothing for this person, and fills in the default.
             _ = try await run("\(test.database.name).people.yml", test: test)
             let people = try await test.database.documents("people")
             #expect(people.map { $0["fullName"] } == ["Ada King", ""])
