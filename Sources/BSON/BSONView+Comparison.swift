@@ -169,8 +169,8 @@ extension BSONView {
                 return BSONOrder(left.valueLength, right.valueLength)
             }
             return BSONOrder(valueBytes(left), other.valueBytes(right))
-        // A NUL ends the pattern of a regular expression, so a comparison of the bytes compares the patterns first, and
-        // then the options.
+        // The bytes of a regular expression are its pattern, a NUL, and its options, so the comparison of the bytes
+        // compares the patterns first.
         case .objectId, .regex: return BSONOrder(valueBytes(left), other.valueBytes(right))
         default: return .equal
         }

@@ -30,7 +30,7 @@ extension Decimal128 {
 private struct DecimalExpansion {
     /// The digits in groups of nine, the least significant group first.
     private var limbs: [UInt64] = []
-    /// The power of ten by which the digits are multiplied.
+    /// The exponent of the power of ten by which the digits are multiplied.
     private(set) var exponent: Int
     /// The result of comparing the rounded number with the exact value; `greater` if the number was rounded up.
     private(set) var rounded = BSONOrder.equal

@@ -37,8 +37,8 @@ public struct SyncCircumstances: Hashable, Sendable {
     }
 }
 
-/// The facts about the app's partitions and its other collections that are needed to judge the documents of one
-/// collection.
+/// Facts about the app that are needed to judge the documents of one collection: the app's partition key, and the
+/// schemas of its other collections.
 struct SchemaContext {
     /// The field whose value assigns a document to a partition.
     ///
@@ -57,8 +57,8 @@ struct SchemaContext {
         if app.isWhole { synced = collections.filter { app.scope(of: $0) == .synced } }
     }
 
-    /// Returns the types of the field with which a link's key is compared; the field is in the linked collection.
-    /// - Returns: `nil` if the schema of the linked collection, or the type of the field, is not known.
+    /// Returns the types that the linked collection's schema names for the field whose values a link stores.
+    /// - Returns: `nil` if that schema is not known, or if it names no type for the field.
     func keyTypes(of link: Relationship) -> [SchemaType]? {
         guard let types = schemas[link.target]?.property(link.foreignKey)?.types, !types.isEmpty else { return nil }
         return types

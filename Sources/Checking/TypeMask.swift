@@ -14,8 +14,8 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
         rawValue = 1 &<< UInt32(byte <= 19 ? byte : byte == 0xFF ? 20 : 21)
     }
 
-    // The masks are literals, because the walkers compare every element with them, and a constant of another module
-    // would be a call.
+    // The masks are literals, because the checker compares every element with them. A constant of another module would
+    // cost a function call each time.
     static var double: Self { Self(rawValue: 1 << 1) }
     static var string: Self { Self(rawValue: 1 << 2) }
     static var object: Self { Self(rawValue: 1 << 3) }
@@ -46,7 +46,8 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
 }
 
 extension TypeMask {
-    /// Creates the set of the types that an alias means; empty for `mixed`, which the walker handles separately.
+    /// Creates the set of the types that a type name of a schema means; empty for `mixed`, which the checker handles
+    /// separately.
     init(_ alias: SchemaType) {
         switch alias {
         case .double: self.init(BSONType.double)

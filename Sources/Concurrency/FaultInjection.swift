@@ -11,15 +11,17 @@ package enum FaultInjection {
     /// For the name `any`, the N-th visit of any point counts. A third part, `:stop` or `:kill`, selects the signal.
     /// Several faults are separated by commas.
     package enum Point: String, CaseIterable, Sendable {
-        /// The lease was checked for a chunk's command, which is not sent yet.
+        /// A command that writes to the user's collection, such as the update of a chunk, is not sent yet.
         ///
         /// At this point the process is stopped until it receives `SIGCONT`, unless the test asks for `kill`.
         case beforeWrite = "before-write"
-        /// The server acknowledged a chunk's write, and the checkpoint is not written yet.
+        /// The server answered a command that writes to the user's collection, such as the update of a chunk.
+        ///
+        /// The state database does not record the step as done yet.
         case afterWrite = "after-write"
         /// The writes of a transaction are done, and the transaction is not committed yet.
         case beforeCommit = "before-commit"
-        /// The documents to which a chunk's changes will link exist, and no document links to them yet.
+        /// The runner has inserted the documents to which a chunk's documents will link. No document links to them yet.
         case afterCreation = "after-creation"
         /// The chunk's reservations are recorded, and the chunk is not written yet.
         case afterReservation = "after-harm"

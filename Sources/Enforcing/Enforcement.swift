@@ -76,7 +76,8 @@ package struct Enforcement {
             path: path, stage: try stage(of: seen, on: path, record), seen: seen, record: record, isFresh: false)
     }
 
-    /// Sends the command that leads from a state, as ``read(for:restarts:isStatus:)`` returned it, to the next stage.
+    /// Takes the collection to the next stage by sending one command.
+    /// - Parameter state: the current state, as ``read(for:restarts:isStatus:)`` returned it.
     /// - Throws: ``RunError`` if another runner does the step, if the server refuses it, or if the collection does not
     ///   have the validation of the next stage afterwards; ``MongoError``.
     package func advance(from state: State) throws {

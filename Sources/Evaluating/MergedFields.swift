@@ -1,12 +1,14 @@
 import BSON
 
-/// The fields of an object that is built by the server's rules, for instance by those of `$mergeObjects`.
+/// The fields of an object that is built in the same way as the server builds one, for instance in `$mergeObjects`.
 ///
 /// If a name is repeated, the field keeps its first position and takes the last value. The keys of an array become 0,
 /// 1, 2 and so on.
 struct MergedFields {
-    /// The index of each field in ``fields``, by the bytes of its name; the key is not a `String`, because Swift
-    /// considers two spellings of é equal.
+    /// The index of each field in ``fields``, by the UTF-8 bytes of its name.
+    ///
+    /// The key is not a `String`, because Swift considers names equal whose bytes differ, such as the two spellings of
+    /// é.
     private var places: [[UInt8]: Int] = [:]
     private var fields: [(String, BSONValue)] = []
 

@@ -22,7 +22,8 @@ package struct ImportNote: Hashable, Sendable {
         case objectID = "object-id"
         /// The validator allows null, although the source does not clearly allow it.
         case nullAllowed = "null-allowed"
-        /// The validator allows `_id`, or adds it to a number of fields, because the source does not name it.
+        /// The source does not name `_id`, so the validator allows it, or counts it in `minProperties` or
+        /// `maxProperties`.
         case idAllowed = "id-allowed"
         /// The source names a field `id`, and no `_id`.
         case idMissing = "id-missing"

@@ -37,9 +37,10 @@ package struct InferOptions: Sendable {
 package struct DictionaryRule: Hashable, Sendable {
     /// The smallest number of distinct keys, counted over all objects at a path, for the objects to be dictionaries.
     package var minimumKeys = 20
-    /// The largest share of the distinct keys at a path that an object at the path may have on average.
+    /// The largest allowed average number of keys in an object at a path, as a share of the distinct keys at the path.
     ///
-    /// If there are 100 distinct keys and the share is 0.25, the objects may have at most 25 keys on average.
+    /// If all objects at the path together have 100 distinct keys, and the share is 0.25, an object may have at most 25
+    /// keys on average.
     package var maximumShare = 0.25
     /// The share of the objects at a path that may contain the path's most common key.
     ///

@@ -22,7 +22,8 @@ package enum Suspicion: String, Hashable, Sendable, CaseIterable {
     case rareField = "rare-field"
     /// Every value is null, so it is unknown what the field is meant for.
     case onlyNull = "only-null"
-    /// At least one value is binary data that clients do not have, such as a UUID of the old subtype 3.
+    /// At least one value is binary data that is neither of subtype 0 nor a UUID of subtype 4, such as a UUID of the
+    /// old subtype 3.
     case binarySubtype = "binary-subtype"
 
     static func all(

@@ -29,8 +29,9 @@ package struct RebindPlan: Sendable {
         (self.job, self.namespace, self.was, self.now) = (job, namespace, was, now)
     }
 
-    /// How many of ``changes`` belong to documents that exist, but of which it is unknown whether the job changed them
-    /// or other documents with the same `_id`.
+    /// How many of ``changes`` belong to documents that exist, but cannot be identified.
+    ///
+    /// It is unknown whether the job changed these documents, or earlier documents with the same `_id`s.
     package var unidentified: Int { changes - same - gone - others }
 
     /// Whether the collection is probably not the one that the job changed: ``gone`` and ``others`` together exceed

@@ -67,8 +67,8 @@ package struct RunTimeline: Sendable {
 
     /// Adds empty stretches up to the given time.
     ///
-    /// If there would be too many stretches, each pair is first merged into one stretch, which doubles the length of
-    /// all stretches.
+    /// If there would be too many stretches, every two neighbouring stretches are first merged into one. The length of
+    /// all stretches then doubles.
     private mutating func advance(to seconds: Double) {
         while Int(seconds / stretch) >= Self.maximum {
             stretch *= 2

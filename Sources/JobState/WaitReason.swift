@@ -31,7 +31,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let oplog = Self(rawValue: "oplog")
     /// The run changes documents faster than the consumer of the changes can process them.
     package static let consumer = Self(rawValue: "consumer")
-    /// The job file allows no writes at this time of the day.
+    /// The current time is in a period in which the job file allows no writes, such as `Mon-Fri 08:00-20:00`.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
     /// An operator paused the job with `pause`.
     package static let operatorPause = Self(rawValue: "operatorPause")

@@ -32,7 +32,9 @@ struct PartnerState {
     /// The partner's whole record in the state database; empty if there is none.
     let record: BSONDocument
 
-    /// Whether a runner holds the lease; `false` if the record was read without the server's time as `now`.
+    /// Whether a runner holds the lease.
+    ///
+    /// The result is `false` if the query that read the record did not add the server's time as the field `now`.
     var isHeld: Bool {
         guard let end = ServerTime(record["lease"]?.document?["end"]), let now = ServerTime(record["now"]) else {
             return false
@@ -97,9 +99,9 @@ enum PartnerChange {
 
     /// Returns the update of the partner's record after all originals are copied.
     ///
-    /// From the given time on, which is the end of the copy, the mirror follows the partner's changes. Earlier changes
-    /// of the partner are the inserts of the copy itself. The mirror must not carry them over, because their originals
-    /// may have changed since. The mirror follows the original's changes from the beginning of the copy on.
+    /// The mirror follows the changes of the original collection from the beginning of the copy on, but the changes of
+    /// the partner only from `time` on, which is the end of the copy. Earlier changes of the partner are the inserts of
+    /// the copy itself. The mirror must not carry these inserts over, because the originals may have changed since.
     static func allCopied(at time: ClusterTime) -> BSONDocument {
         let changes: BSONDocument = ["phase": .string(PartnerState.Phase.copied.rawValue), "last": "$$REMOVE"]
         guard time.rawValue > 0 else { return changes }

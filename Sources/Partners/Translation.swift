@@ -109,14 +109,14 @@ struct Translation {
     }
 }
 
-/// A document that cannot exist on the other side.
+/// A document that cannot be carried over to the other side, and the reason.
 package struct Refusal: Hashable, Sendable {
     /// The `_id` of the refused document, as it is stored on the document's own side.
     package var id: BSONValue
     /// The reason why the document is refused.
     package var reason: Reason
 
-    /// The reason why a document cannot exist on the other side.
+    /// The reason why a document cannot be carried over to the other side.
     package enum Reason: Hashable, Sendable {
         /// The `_id` cannot be converted to the other side, or the conversion back gives another `_id`.
         case id

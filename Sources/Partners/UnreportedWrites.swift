@@ -4,9 +4,10 @@ import Mongo
 
 /// The mirror's own writes that the change streams have not reported yet.
 ///
-/// They are kept to find changes by clients that a write overwrote. The mirror writes a document only if its bytes are
-/// the same as when it was read. Between the read and the write, however, a client may have changed the document and
-/// changed it back. Only the change stream shows that: it reports the client's changes before the mirror's write.
+/// The mirror keeps them to find out whether one of them overwrote a client's change. The mirror writes a document only
+/// if its bytes are the same as when the mirror read it. Between the read and the write, however, a client may have
+/// changed the document and changed it back. Only the change stream shows that: it reports the client's changes before
+/// the mirror's write.
 struct UnreportedWrites {
     /// A write by the mirror to one document.
     struct Write {
@@ -56,8 +57,8 @@ struct UnreportedWrites {
     }
 
     /// Records that the stream of a side reported a write by the mirror.
-    /// - Returns: the time of the client's change that the write overwrote; `nil` if there was no such change after the
-    ///   read.
+    /// - Returns: the time of the client's change that the write overwrote; `nil` if no client changed the document
+    ///   between the mirror's read and this write.
     mutating func noteWrite(of key: IDKey, on side: PartnerSide) -> ChangeTime? {
         let place = Place(side: side, key: key)
         guard let write = writes[place]?.removeFirst() else { return nil }

@@ -31,6 +31,8 @@ package enum RunEvent: Sendable {
     ///
     /// A repaired document stays reserved for `seconds` seconds, because the ledger may still show it during this time.
     case waitingForLedger(documents: Int, seconds: Double)
-    /// A new pass begins, for documents that arrived or changed during the last pass.
+    /// A new pass begins, because `documents` documents still need the job after the last pass.
+    ///
+    /// For example, a client inserted or changed these documents during the last pass.
     case pass(number: Int, documents: Int)
 }

@@ -2,7 +2,8 @@ import BSON
 import Concurrency
 import Mongo
 
-/// Reads a part of a collection in the order of one member's record numbers.
+/// Reads a part of a collection from one member of the replica set, in the order of the member's record numbers
+/// (`$recordId`).
 ///
 /// After a lost cursor, the reader resumes with the same member, after the last record that it read. The reader uses no
 /// filter: with a filter, the server would report the end of a part only with the next matching document.
@@ -60,9 +61,8 @@ struct RecordReader {
         }
     }
 
-    /// Waits before the next attempt.
-    ///
-    /// If the member then answers, throws an error if the member has restarted.
+    /// Waits before the next attempt, and then asks the member whether it has restarted.
+    /// - Throws: ``MemberLost`` if the member has restarted, or does not answer within ``retryLimit``.
     private func wait(after error: MongoError, _ retries: inout Retries, isProgress: Bool) throws {
         do throws(MongoError) {
             try retries.wait(after: error, isProgress: isProgress, isStopped: isStopped)
@@ -119,8 +119,8 @@ struct RecordReader {
     ///
     /// The server starts at the nearest earlier record of the plan that still exists, else at the start of the
     /// collection. The documents before `place` are skipped.
-    /// - Parameter isForStart: Whether to stop after the first batch that ends after `place` and at whose end another
-    ///   cursor can resume.
+    /// - Parameter isForStart: Whether to stop after the first batch that ends after `place`, because a cursor without
+    ///   record numbers can resume there.
     /// - Returns: Whether there may be more documents to read.
     private func readExactly(
         after place: inout Int64?, through: Record?, isForStart: Bool, _ body: (borrowing BSONView) throws -> Bool

@@ -339,7 +339,7 @@ extension Comparison {
 
     /// Whether two links lead to the same collection by the same key.
     ///
-    /// A collection or key that is moved or renamed as the rename map states counts as the same.
+    /// If the rename map renames or moves the collection or the key, its new name counts as the same.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey

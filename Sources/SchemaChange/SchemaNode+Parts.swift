@@ -65,10 +65,10 @@ extension SchemaNode {
         Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
     }
 
-    /// The schema of each element of a list; `nil` for other values.
+    /// The one schema of all elements of an array; `nil` if this schema has none.
     var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
 
-    /// The schema of each element of a list; the schema itself for other values.
+    /// The one schema of all elements of an array; this schema itself if it has none.
     var each: SchemaNode { inner ?? self }
 
     /// Whether the value or its elements are of Prisma's type `BigInt`, for which a client reads an int or a long, but

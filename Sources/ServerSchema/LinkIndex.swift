@@ -10,8 +10,8 @@ final class LinkIndex: Sendable {
 
     init(_ links: [Relationship]) {
         bySource = Dictionary(links.map { ($0.source, $0) }) { first, _ in first }
-        // The paths to look up are those of jobs, which end at the first field with an array or a dictionary. The path
-        // of each link is therefore cut off at its first array or dictionary.
+        // A link's path is cut off after its first field with an array or a dictionary. A job's path that leads into
+        // this array or dictionary then begins with the link's path, so the lookup finds the link.
         fields = RelatedPaths(links.map(\.source.leadingFields))
     }
 }

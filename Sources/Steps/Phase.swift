@@ -5,7 +5,7 @@ package import Jobs
 import Mongo
 import ServerSchema
 
-/// The steps of a job that are written together: either steps that one update runs, or one client-side step.
+/// The steps of a job whose changes are written together: either steps that one update runs, or one client-side step.
 ///
 /// A document completes a phase before it enters the next one.
 package struct Phase: Sendable {
@@ -30,8 +30,8 @@ package struct Phase: Sendable {
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// A condition by `_id`, for each document that the client found not to need the client-side steps of earlier
-    /// phases.
+    /// For each document that the client found not to need the client-side steps of earlier phases: a condition, by the
+    /// document's `_id`.
     ///
     /// The document meets its condition as long as it is unchanged.
     private var cleared: [BSONValue: Expression] = [:]
@@ -50,7 +50,7 @@ package struct Phase: Sendable {
         removesFields = steps.contains { $0.step.kind.removesFields }
     }
 
-    /// Returns the phase after its client-side step has read the data that it needs before the first document.
+    /// Returns a copy of the phase whose client-side step has read the data that it needs to evaluate documents.
     package func prepared(in context: ClientContext) throws -> Phase {
         guard var step = steps.first, let transform = step.transform else { return self }
         do {
@@ -95,8 +95,9 @@ package struct Phase: Sendable {
         return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
     }
 
-    /// Returns the phase with `altered` as the condition under which a write by the server would change more of a
-    /// document than the steps change.
+    /// Returns the phase with the condition `altered` in all of its steps.
+    ///
+    /// A document meets the condition if a write by the server would change more of it than the steps change.
     func knowing(_ altered: AlteredDocument) -> Phase {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
@@ -149,8 +150,8 @@ package struct Phase: Sendable {
 
     /// The update pipeline for documents that are known to meet ``needs``.
     ///
-    /// ``needs`` has already tested whether the server would alter a document. The pipeline does not repeat the test,
-    /// because it would cost as much as the update.
+    /// ``needs`` has already tested whether the server would change more of a document than the steps change. The
+    /// pipeline does not repeat this test, because the test costs as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
     /// Whether the server runs all steps.

@@ -75,7 +75,7 @@ package struct FailingCount: Sendable {
         (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
     }
 
-    /// Counts the documents, until a request to stop.
+    /// Counts the documents that are certain to fail; after a request to stop, returns the number counted so far.
     ///
     /// A whole collection is divided into parts that several connections read at the same time.
     package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {

@@ -71,7 +71,8 @@ import Testing
         }
     }
 
-    /// Without a checksum, a flipped bit may give another value, but never causes a crash.
+    /// In a file without a checksum, a flipped bit may change a value, but it never causes a crash or an unreported
+    /// loss of documents.
     @Test func aFlippedBitOfDocumentsAloneIsNoCrash() throws {
         for bytes in [Self.bson, try Self.json("\n", ("", "\n")), try Self.json(",", ("[", "]"))] {
             for index in bytes.indices {

@@ -20,7 +20,7 @@ import Testing
             "place": .object(["type": .of(.string), "coordinates": coordinates], required: ["type"]),
         ], required: ["key", "keyToo"])
 
-    /// A schema that accepts any value, and whose `properties` are not evaluated.
+    /// A schema of the type `mixed`, which accepts any value; its `properties` have no effect.
     private static var anyWithX: SchemaNode {
         var node = SchemaNode.object(["x": .of(.int)])
         node.types = [.mixed]
@@ -86,8 +86,9 @@ import Testing
         #expect(isSafe(step) == expected)
     }
 
-    /// A link or a partition key must also meet rules outside of its field's schema, so that schema alone proves no
-    /// step safe.
+    /// The schema of a field proves no step safe if the field is a link or the partition key.
+    ///
+    /// The reason is that a link or a partition key must also meet rules that are not part of this schema.
     @Test(arguments: [
         ("key", false), ("text", true), ("_partition", false), ("owner", false), ("open", false), ("open.city", false),
         ("openToo.city", true), ("list", false), ("listToo", true),

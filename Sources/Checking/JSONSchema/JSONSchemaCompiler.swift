@@ -147,9 +147,8 @@ extension JSONSchemaCompiler {
         plan.objectRules.append(rule)
     }
 
-    /// Adds the names in `properties` and `required` to the field table, to the paths, or to both.
-    ///
-    /// See ``JSONSchemaPlan/PathField`` for the names that are added to the paths.
+    /// Compiles the names in `properties` and `required` into entries of the plan's field table, into instances of
+    /// ``JSONSchemaPlan/PathField``, or into both.
     mutating func compileFields(
         _ schema: SchemaNode, of index: Int, into rule: inout JSONSchemaPlan.ObjectRule
     ) {

@@ -28,8 +28,9 @@ extension SchemaFitter {
     /// Adds a pending step that declares `mixed`; its cost is 0 if `mixed` accepts all values.
     private mutating func offerMixed(_ node: Int) { offer(mixedCost(node), .declareMixed(node: node)) }
 
-    /// Returns the type that refuses the fewest values, with the number of values that it refuses; `nil` if no type is
-    /// allowed.
+    /// Returns the type that refuses the fewest values, with the number of these values; `nil` if no type is allowed.
+    ///
+    /// With `isStrict`, values that the type might refuse count as well.
     private func bestType(of node: PathNode, _ place: Place) -> (type: SchemaType, cost: Int)? {
         var best: (type: SchemaType, cost: Int, possible: Int)?
         for (type, _) in node.types(by: \.type) where ValueKind.declarable.contains(type) {
@@ -52,8 +53,9 @@ extension SchemaFitter {
         }
     }
 
-    /// Whether the schema declares an object as a dictionary, because the survey combined the object's fields, or
-    /// because a schema can describe none of their names.
+    /// Whether the schema declares an object as a dictionary.
+    ///
+    /// It does if the survey has combined the object's fields, or if a schema can describe none of the fields' names.
     func isDictionary(_ node: PathNode) -> Bool {
         node.isFolded || !(0..<node.keys.count).contains { isDescribable(node.keys.name($0)) }
     }
@@ -81,6 +83,8 @@ extension SchemaFitter {
     }
 
     /// Returns the number of values at a node and below it that `mixed` refuses.
+    ///
+    /// With `isStrict`, values that `mixed` might refuse count as well.
     private func mixedCost(_ node: Int) -> Int {
         let found = tree.nodes[node]
         var sum = options.isStrict ? found.oddKeys : 0

@@ -1,6 +1,8 @@
 /// The counts of the values at one path in the documents.
 struct PathNode: Sendable {
-    /// The number of values of each kind, in the order in which the kinds were found; there are only few kinds.
+    /// The number of values of each kind, in the order in which the kinds were found.
+    ///
+    /// This is an array and not a dictionary, because a path has values of only a few kinds.
     private(set) var kinds: [(kind: ValueKind, count: Int)] = []
     /// The number of objects that have the field; an object that has the field twice counts once.
     ///
@@ -12,9 +14,9 @@ struct PathNode: Sendable {
     ///
     /// The fields of folded objects are counted like the entries of a dictionary; see ``PathTree/fold(_:)``.
     var values = -1
-    /// The number of fields with names that no App Services dictionary can have.
+    /// The number of values in the objects at the path whose field names no App Services dictionary can have.
     ///
-    /// They are counted only if the objects at the path are folded; see ``PathTree/fold(_:)``.
+    /// These values are counted only if the objects at the path are folded; see ``PathTree/fold(_:)``.
     var oddKeys = 0
     /// The node for the elements of the arrays at the path; -1 if there was no element.
     var items = -1

@@ -31,8 +31,7 @@ package struct PathTree: Sendable {
 
     /// The number of documents counted so far.
     package private(set) var documents = 0
-    /// Whether there were so many paths that the fields even of objects with at most ``Limits/maximumKeys`` names were
-    /// combined.
+    /// Whether the tree had so many paths that it lowered the limit on names in an object below ``Limits/maximumKeys``.
     package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
 
     /// The number of paths that the tree has now.
@@ -182,11 +181,11 @@ extension PathTree {
         for position in 0..<keys.count { adopt(position, of: keys, in: node) }
     }
 
-    /// Combines an object's fields into one node if the object already has the largest allowed number of names, so that
-    /// a name can be added.
+    /// Prepares an object for one more name: if the object already has the largest allowed number of names, combines
+    /// its fields into one node.
     private mutating func makeRoom(in node: Int) {
-        // The number of paths must be bounded even within one document. In a tree with too many paths, the limit is
-        // therefore at most eight names for each object.
+        // A single document must not make the tree grow without a bound. If the tree has more than twice the allowed
+        // number of paths, an object may therefore have at most eight names.
         let isFull = pathCount > limits.maximumNodes * 2
         if nodes[node].keys.count >= capacity(of: node, isFull ? min(8, maximumKeys) : maximumKeys) { fold(node) }
     }

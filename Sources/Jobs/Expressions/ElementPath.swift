@@ -33,7 +33,7 @@ extension FieldPath {
         components[..<(components.lastIndex(of: Self.each).map { $0 + 1 } ?? 0)]
     }
 
-    /// The paths of the objects that contain the field; when the server writes the field, it also writes these objects.
+    /// The paths of the objects that contain the field, which the server writes as a whole when it writes the field.
     ///
     /// If the field's own path ends with `[]`, the result includes that path.
     package var restoredPaths: [FieldPath] { parents + (components.last == Self.each ? [self] : []) }
@@ -67,11 +67,11 @@ extension FieldPath {
         return parents.isEmpty ? .constant(true) : .all(parents.map { Expression.field($0).hasType("object") })
     }
 
-    /// Returns whether the outermost of the field's parents that is not an object meets the condition `such`; `nil` for
-    /// a field without parents.
+    /// Returns an expression for whether a parent of the field is not an object and meets the condition `such`.
     ///
-    /// The caller must pass a condition that is false for every object, because the expression also evaluates it for
-    /// objects.
+    /// Only the outermost parent that is not an object is tested. The caller must pass a condition that is false for
+    /// every object, because the expression also evaluates the condition for parents that are objects.
+    /// - Returns: `nil` for a field without parents.
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }

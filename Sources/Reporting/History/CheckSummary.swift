@@ -4,10 +4,9 @@ package import ServerSchema
 
 /// The counts of a check, without any documents, as a history stores them.
 package struct CheckSummary: Hashable, Sendable {
-    /// A kind of finding, by collection, rule and path, with the number of documents that have it.
+    /// All findings with the same collection, rule and path, and the number of documents that have them.
     ///
-    /// A document with several different findings of this kind, such as values of two wrong types, counts once for
-    /// each.
+    /// A document counts several times if it has several of these findings, such as values of two wrong types.
     package struct Finding: Hashable, Sendable {
         var collection: String
         var rule: String

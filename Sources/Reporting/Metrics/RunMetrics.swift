@@ -72,8 +72,8 @@ package struct RunMetrics: Sendable {
             "throttled", "Whether the run waits, by the reason.",
             counts: ThrottleReason.known.map { (labels + [("reason", $0.rawValue)], isHeld.contains($0) ? 1 : 0) })
         guard throttles else {
-            // The metrics of the previous result stay until a check has a new result. Otherwise a check that fails
-            // would end an alert on that result.
+            // The metrics of the previous result stay until a check has a new result. Otherwise, a check that ends with
+            // an error would also end the alerts that the previous result caused.
             return Metric.text(run + found) + (found.isEmpty ? foundBefore : "")
         }
         return Metric.text(run + [throttle] + (found.isEmpty ? progress(documents, changed, seconds) : found))

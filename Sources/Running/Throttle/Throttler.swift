@@ -6,8 +6,8 @@ import Mongo
 
 /// The throttle, which decides whether a run must wait before a chunk.
 ///
-/// The throttle considers the server metrics, the requests of operators, the times without writes, the rate at which a
-/// consumer takes the changes, and the veto of an outside program or server.
+/// The throttle considers the server metrics, the requests of operators, the times at which the job file allows no
+/// writes, the rate at which a consumer takes the changes, and the veto of an outside program or server.
 ///
 /// To keep the cost low, the server metrics are read at most once a second; after a failed reading, they are read again
 /// at the next call. A throttler must be used on one thread.
@@ -26,7 +26,7 @@ package final class Throttler {
     private var metricsReader: ServerMetricsReader
     private var rules = ThrottleRules()
     private var pace = ConsumerPace()
-    /// Whether the run has reported that it waits for the consumer.
+    /// Whether the run has reported a wait whose only reason is the consumer of the changes.
     ///
     /// The run reports only the first of these waits, because it waits for the consumer after every chunk.
     private var hasSaidPace = false
@@ -77,8 +77,9 @@ package final class Throttler {
         pace.note(changed: documents, size: size)
     }
 
-    /// The size in bytes of the oplog entries for one changed document and for its entry in the journal, without the
-    /// values in them.
+    /// The estimated number of bytes that one changed document adds to the oplog besides its field values.
+    ///
+    /// The number includes the oplog entry for the document's entry in the journal.
     private static let entryOverhead = 500
 
     /// A note for each group of metrics that cannot be read; the plan shows these notes.
@@ -163,8 +164,8 @@ package final class Throttler {
             let reasons = waitReasons.map(\.reason)
             let isPaced = reasons == [.consumer]
             if isPaced, hasSaidPace, said == nil {
-                // A wait only for the consumer is reported once in a run, because the run waits for the consumer after
-                // every chunk.
+                // If the consumer is the only reason, the run reports only the first wait, because it waits for the
+                // consumer after every chunk.
             } else if said.map({ $0.reasons != reasons || $0.at.duration(to: .now) > Self.reminder }) ?? true {
                 if isPaced { hasSaidPace = true }
                 said = (reasons, .now)

@@ -13,7 +13,9 @@ final class SeenLog {
     private let folder: String?
     private var file: FileDescriptor?
     private var spilled: [Int] = []
-    /// The error because of which some documents are missing from the log; `nil` if none is missing.
+    /// The error of a write to the temporary file, because of which some documents are missing from the log.
+    ///
+    /// `nil` if no document is missing.
     private(set) var failure: Errno?
 
     /// Creates an empty log.

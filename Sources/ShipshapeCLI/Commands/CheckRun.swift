@@ -13,7 +13,7 @@ internal import ServerSchema
 /// One run of `check`: reads each collection of the schema and puts the report together.
 struct CheckRun {
     private(set) var schema: ServerSchema
-    /// Whether the operator named a schema, and not only an engine.
+    /// Whether the operator named a schema; `false` if the operator named only a sync engine.
     var hasSchema = true
     /// The schema that is live now; `nil` if the operator names none.
     var baseline: Baseline?
@@ -233,8 +233,9 @@ extension CheckRun {
         return active.proof.map { ["$and": [.object(proof), .object($0)]] }
     }
 
-    /// Returns the facts that the report states about how a collection was read, such as which documents were selected,
-    /// and which guarantees the check could not give.
+    /// Returns how a collection was read, for the report.
+    ///
+    /// For example, the result has the selection of the documents, and the guarantees that the check could not give.
     func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
@@ -321,7 +322,8 @@ struct Baseline {
         Baseline(schema: schema.moved(from: own, to: database), path: path, change: change)
     }
 
-    /// Returns the schema changes, each with the partner collection that serves it, if there is one.
+    /// Returns the schema changes; the verdict of a change that adds a partner collection depends on the partner's
+    /// state.
     /// - Parameter place: returns the collection in the deployment for a collection that the schemas name.
     func changeWithPartners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace

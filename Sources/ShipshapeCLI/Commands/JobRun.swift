@@ -31,8 +31,10 @@ struct JobRun {
         }
     }
 
-    /// Throws an error if the run must not begin: the job is paused, waits for a deploy, or would exceed the headroom
-    /// for documents that become unsyncable.
+    /// Throws an error if the run must not begin.
+    ///
+    /// The run must not begin if the job is paused, if it waits for a deploy, or if it would make more documents
+    /// unsyncable than the limit of unsynced documents leaves room for.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)

@@ -16,9 +16,9 @@ struct Setting: Sendable, Hashable {
     var isSecret = false
     /// Whether a value from an environment variable or from `shipshape.yml` has the same effect as the flag.
     ///
-    /// If `false`, such a value has less effect than the flag. It is therefore not put in place of the flag when the
-    /// command line is parsed; the commands read it from ``Settings``. For example, `--uri` makes `diff` read a
-    /// deployment, but `SHIPSHAPE_URI` does not.
+    /// For example, it is `false` for `uri`, because `--uri` makes `diff` read a deployment, but `SHIPSHAPE_URI` does
+    /// not. If `false`, such a value is not added to the command line as a flag; the commands read it from
+    /// ``Settings``.
     var replacesFlag = true
 
     /// The flag that sets the setting, with its hyphens.

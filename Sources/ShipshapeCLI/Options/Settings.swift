@@ -38,7 +38,8 @@ struct Settings: Sendable {
     /// `nil` if it is set, or if the connection string is also given elsewhere.
     let unsetVariable: String?
     private let values: [String: Value]
-    /// The flags of the command line that select the deployment, the state and the ledger.
+    /// The flags that select the configuration, the state database and the ledger, with their values on the command
+    /// line.
     let selection: [(name: String, value: String)]
     /// The environment that `--yes-protected` names; `nil` without that flag.
     private let allowed: String?
@@ -114,7 +115,8 @@ struct Settings: Sendable {
 // MARK: flags
 
 extension Settings {
-    /// Returns the settings that replace flags missing from the command line, each with the arguments to add for it.
+    /// Returns the settings that take the place of flags that the user did not give, each with the arguments to add to
+    /// the command line.
     /// - Parameter accepted: returns the flags that the command takes; called only if a setting can replace a flag.
     func replacedFlags(
         for accepted: () throws -> Set<String>, in arguments: [String]

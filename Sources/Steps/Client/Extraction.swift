@@ -92,8 +92,8 @@ struct Extraction: ClientTransform {
     /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
     /// `_id`.
     ///
-    /// A generated `_id` depends on the parent document's `_id` and on the object's content. If a user changes the
-    /// object, a later run therefore generates another `_id`.
+    /// A generated `_id` depends on the object's content, and on the `_id` of the document that contains the object. If
+    /// a user changes the object, a later run therefore generates another `_id`.
     private func id(
         of object: BSONDocument, number: Int, in document: BSONDocument, _ context: ClientContext
     ) -> BSONValue? {

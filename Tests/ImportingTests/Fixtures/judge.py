@@ -54,8 +54,8 @@ class Maker:
         if isinstance(schema, bool) or not schema or list(schema) == ["not"]:
             return self.plain(kind)
         if "$ref" in schema:
-            # The validator does not check values below a recursive reference, so no invalid value is generated below
-            # one.
+            # The imported validator does not check values below a recursive reference, so this function generates no
+            # invalid value there.
             return self.value(self.target(schema["$ref"]), kind, passed + (schema["$ref"],))
         is_cut = len(set(passed)) < len(passed)
         kind = self.kind(schema) or kind
@@ -90,7 +90,7 @@ class Maker:
 
     def plain(self, kind):
         """A value that owes nothing to the schema."""
-        # A duration may also be stored as a number, although the schema does not declare this.
+        # No number is generated for a duration: the imported validator accepts a number, but the JSON Schema does not.
         numbers = [] if kind == "duration" else self.random.sample(NUMBERS, 3)
         value = self.random.choice([
             None, True, False, [], {}, [1, "x"], {"a": 1}, *self.random.sample(STRINGS[:8], 3), *numbers])
@@ -210,7 +210,8 @@ def main():
             part[name] for part in (document.get("components", {}).get("schemas"), document.get("$defs"),
                                     document.get("definitions"), document.get("schemas")) if part)
     if "schemas" in document:
-        # The package resolves an $id only inside of the schema itself.
+        # The Python package jsonschema resolves an $id only inside of the validated schema, so a reference to another
+        # schema of the file is replaced by a path.
         schema = json.loads(json.dumps(schema).replace('"$ref": "Post"', '"$ref": "#/$defs/Post"'))
         maker.document = {**document, "$defs": document["schemas"]}
     described, passed = schema, ()

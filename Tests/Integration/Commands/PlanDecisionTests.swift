@@ -80,7 +80,7 @@ import Testing
                 old, new, "--combine", flags[0], "--split", flags[1], "--fail-on", "none", test: test)
             #expect(planned.exitCode == 0, "\(planned.errors)")
             #expect(!planned.output.contains("To decide"), "\(planned.output)")
-            // One person has no last name, so nothing is combined, and the default fills the field.
+            // Person 2 has no last name, so the job combines nothing for this person, and fills in the default.
             _ = try await run("\(test.database.name).people.yml", test: test)
             let people = try await test.database.documents("people")
             #expect(people.map { $0["fullName"] } == ["Ada King", ""])
@@ -113,10 +113,9 @@ import Testing
         }
     }
 
-    /// A rename moves every value.
+    /// The jobs for a rename move every value of the field, even a value that fits neither schema.
     ///
-    /// Here it also moves the ints in every fifth document, which fit neither schema, so that no document still has the
-    /// old field at the end.
+    /// In the test, every fifth document has such a value, namely an int. At the end, no document has the old field.
     @Test func aPlannedRenameOfMixedTypesIsCleanToItsEnd() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 100) {

@@ -7,9 +7,9 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// Tests that a chunk and its checkpoint share one wait for a majority.
+/// Tests that the runner waits for a majority once for both the write of a chunk and its checkpoint.
 ///
-/// That wait confirms the chunk only if no election came between the chunk and the checkpoint.
+/// The wait confirms the chunk only if there was no election between the chunk's write and the checkpoint.
 @Suite(.serialized) struct ChunkTermTests {
     private static let server = Task { try await Mongod.start() }
 
@@ -35,8 +35,8 @@ import Testing
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(run.errors.contains("an election came between the writes of a chunk"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 100)
-            // The runner wrote the chunk again itself. A second pass, which looks for documents that still need the
-            // job, was not necessary.
+            // The runner wrote the chunk again in the same pass, so it needed no second pass for the documents whose
+            // changes were lost.
             #expect(try await test.checkpoint()?.pass == 1)
             #expect(try await test.checkpoint()?.chunks == 5)
         }

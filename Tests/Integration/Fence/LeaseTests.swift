@@ -30,8 +30,8 @@ import Testing
                     program.send(SIGSTOP)
                 }
                 defer { program.send(SIGCONT) }
-                // Commands that the first runner had sent before it was stopped finish before the test reads the
-                // documents.
+                // The test waits until the server has finished all commands that the first runner sent before it was
+                // stopped.
                 try await waitUntil("the first is stopped") { try program.isStopped }
                 try await test.mongod.waitForNoCommand(of: test.appName)
                 let people = try await test.database.documents("people")

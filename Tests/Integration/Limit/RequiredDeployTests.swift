@@ -146,8 +146,8 @@ import Testing
         }
     }
 
-    /// The early job records the deploy of `other.json`, so the job that requires the deploy of `next.json` does not
-    /// run.
+    /// The job `early` records the deploy of `other.json`, so the job `late`, which requires the deploy of `next.json`,
+    /// does not run.
     @Test func theRecordOfAnotherSchemaDoesNotSuffice() async throws {
         try await withTasks { test in
             try test.write(

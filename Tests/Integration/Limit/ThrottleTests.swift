@@ -57,7 +57,7 @@ import Testing
     @Test func aReadingThatFailsHolds() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "") { test in
             try await test.mongod.failing(.error(8, "serverStatus", appName: test.appName)) {
-                // The run reports in its plan and while it waits that it cannot read the server metrics.
+                // The run cannot read the server metrics. It reports this in its plan, and again while it waits.
                 let run = try await test.backfill { program in
                     try await ThrottleCase.waitForThrottle("reading", test)
                     program.send(SIGTERM)

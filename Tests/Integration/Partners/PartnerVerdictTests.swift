@@ -29,8 +29,9 @@ import Testing
         case both
     }
 
-    /// Runs a test with a partner that is copied but not compared yet, and with the older schemas and each version in
-    /// ``Next``.
+    /// Runs a test with a partner that `partner init` has filled, and that `partner verify` has not compared yet.
+    ///
+    /// The test's folder has the older schemas, and the newer schemas of each case of ``Next``.
     private func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A user inserts documents after a job has journaled a chunk, and before it writes the chunk.
+/// A user inserts documents after a job has journaled a chunk, and before the job writes the chunk.
 ///
-/// This write does not change the new documents. The job journals them separately, and undo restores everything that
-/// the job wrote.
+/// The write of the chunk does not change the inserted documents. The job journals and changes them separately, and
+/// undo restores everything that the job wrote.
 @Suite struct UndoGapTests {
     /// Runs and undoes a job over fifty documents; a user inserts and deletes documents just before the write.
     ///
@@ -51,7 +51,7 @@ import Testing
             ], without: [3])
     }
 
-    /// A user inserts as many documents as the user deletes, so the number of documents does not change.
+    /// A user deletes two documents and inserts two others, so the number of documents does not change.
     ///
     /// Undo still restores every value that the job changed.
     @Test func afterAChangeInPlaceToo() async throws {

@@ -19,7 +19,9 @@ import Testing
         }
     }
 
-    /// Returns a schema with a model that has these lines, the first of which is line 5 of the file.
+    /// Returns a schema with one model, which consists of the given lines and an id.
+    ///
+    /// The first of the lines is line 5 of the schema.
     private static func model(_ lines: String, _ id: String = "id String @id @map(\"_id\")") -> String {
         "\(head)model User {\n\(lines)\n\(id)\n}\n"
     }

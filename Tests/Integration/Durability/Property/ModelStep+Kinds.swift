@@ -5,7 +5,7 @@ import ServerSchema
 @testable import JobState
 @testable import Jobs
 
-/// Random steps, most of them of kinds whose effect the model knows.
+/// Generates random steps; for most kinds of steps, the test can compute the expected result itself.
 extension ModelStep {
     static func random(using random: inout Randomness) -> ModelStep {
         let old = [makeDefault, makeCopy, makeConvert, makeConvertInto]

@@ -145,7 +145,7 @@ extension PropertyCase {
         }
     }
 
-    /// Waits until the program is stopped by its fault; returns `false` if it ended before.
+    /// Waits until the injected fault has stopped the program; returns `false` if the program ended before that.
     private func waitForStop(_ program: LiveProgram) async throws -> Bool {
         var isStopped = false
         try await waitUntil("the program sleeps or has ended") {

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import JobState
 
-/// Checks of the conditions that must hold after any disturbances.
+/// Checks of the conditions that must hold even if runs were killed or stopped and users wrote at the same time.
 extension PropertyCase {
     /// Returns the documents that must exist: each as a user last wrote it, or as it was at the start if no user wrote
     /// it.
@@ -44,7 +44,8 @@ extension PropertyCase {
 
     /// Checks that the report shows no document that still needs the job.
     ///
-    /// If the model knows the effect of every step, the function also checks the report's numbers of skipped documents.
+    /// If the test can compute the effect of every step itself, the function also checks how many documents the report
+    /// lists as skipped.
     ///
     /// - Parameter seen: the documents before the job's writes.
     private func checkListed(_ seen: [PropertyKey: BSONDocument], in run: ProgramRun) throws {
@@ -75,7 +76,7 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that documents whose writes the journal acknowledges no longer need the job.
+    /// Checks that a document no longer needs the job if the journal records that the server acknowledged its write.
     ///
     /// The check leaves out documents that users have changed, and all documents of a job with several phases.
     func checkAcknowledged() async throws {
@@ -113,9 +114,9 @@ extension BSONDocument {
 
     /// Whether the other document has the same fields in any order; `false` if there is no other document.
     ///
-    /// A job may add its fields in another order than the model expects. For example, if a user changes the source
-    /// field of the first step after the document was journaled, the current write makes only the second step's change.
-    /// The next write makes the first step's change.
+    /// A job may add its fields in another order than the test expects. For example, a user changes the source field of
+    /// the first step after the runner has journaled the document. The runner's write then makes only the change of the
+    /// second step, and a later write makes the change of the first step.
     fileprivate func isMerely(_ other: BSONDocument?) -> Bool {
         other.map { $0.inOrderOfNames == inOrderOfNames } ?? false
     }

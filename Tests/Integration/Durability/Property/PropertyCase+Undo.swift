@@ -41,9 +41,9 @@ extension PropertyCase {
     ///
     /// Each changed field must have a value that a user wrote, or the value from before the job.
     ///
-    /// An object is checked field by field, and some of its fields may keep their values. If a user changes a source
-    /// field between the journal entry and the write, the job first writes only a part of what it journaled. Undo then
-    /// restores only the part that it knows to be the job's.
+    /// In an object, each field is checked separately, because undo may restore only some of the object's fields. If a
+    /// user changes a source field between the journal entry and the write, the job writes only some of the journaled
+    /// fields. Undo then restores only the fields that the job certainly wrote.
     ///
     /// - Parameters:
     ///   - document: the document after undo.

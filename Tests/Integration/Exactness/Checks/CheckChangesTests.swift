@@ -114,8 +114,8 @@ import Testing
 
     @Test func withoutSnapshotsTheMomentIsNotStated() async throws {
         try await Mongod.shared.withDatabase { database in
-            // MongoDB 6.0 has no snapshots of a capped collection, but the counts of a check during an insert equal
-            // those of a check after the insert.
+            // MongoDB 6.0 has no snapshots of a capped collection. Even so, a check during which a document is inserted
+            // has the same counts as a check after the insert.
             try await database.run(["create": "person", "capped": true, "size": 4_000_000])
             let people = try await ChangingPeople(database, count: 5_000)
             let result = try await people.scan(try people.options()) { collection in

@@ -6,7 +6,7 @@ import ServerSchema
 enum ConversionOutcome: Hashable {
     /// The value is missing, null or undefined, or already has the target type.
     case untouched
-    /// The step converts the value to this one.
+    /// The step converts the value to the associated value.
     case becomes(BSONValue)
     /// The step skips the document, and the report lists it.
     case reported

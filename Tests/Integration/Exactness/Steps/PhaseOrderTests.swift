@@ -30,9 +30,11 @@ import Testing
         try await test.database.count("people", ["ref": ["$exists": false], "id": ["$type": "binData"]])
     }
 
-    /// The first step copies an array into document 1, and the second step cannot combine an array with other values.
+    /// In document 1, the first step copies an array into the field `e`, which the second step combines with another
+    /// field.
     ///
-    /// The run skips document 1 in the second step, but still makes the change of the first step.
+    /// The second step cannot combine an array, so it skips document 1. The run still makes the change of the first
+    /// step.
     @Test(arguments: [true, false]) func aStepThatAnEarlierStepMakesNeedlessDoesNotHoldTheDocumentBack(
         keepsJournal: Bool
     ) async throws {

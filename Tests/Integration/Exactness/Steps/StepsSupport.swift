@@ -46,8 +46,8 @@ struct StepsRun {
         after = try await database.documents(collection)
         remaining = try await database.count(collection, filter)
         modifiedAgain = try await database.pool.run { client in
-            // The second update has no filter, so that it shows whether the stages alone change a document again. They
-            // may do so only if a field name occurs twice in the document.
+            // The second update has no filter, so that it shows whether its pipeline changes a document again. The
+            // pipeline may do so only if a field name occurs twice in the document.
             try client.collection(namespace).update([UpdateStatement([:], pipeline, isMulti: true)]).modified
         }
     }
