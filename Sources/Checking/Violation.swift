@@ -54,7 +54,8 @@ public struct ViolationGroup: Hashable, Sendable {
     public var foundType: BSONType?
     /// The number of documents with this violation; a document counts once, however often the violation occurs in it.
     public var count: Int
-    /// The number of the group's documents that newly fail, or newly might fail; `nil` without an active schema.
+    /// The number of the group's documents whose verdict is worse under the new schema than under the active schema;
+    /// `nil` if the check has no active schema.
     public var newCount: Int?
     /// The `_id`s of a few documents of the group.
     public var sampleIDs: [BSONValue]

@@ -160,7 +160,8 @@ extension ObjectClasses {
                 ? "has no type" : "has several types: \(types.map(\.rawValue).joined(separator: ", "))")
     }
 
-    /// Returns whether a value is a list, a set or a dictionary, and the schema and the path step of its elements.
+    /// Returns the kind of container that a value is (list, set or dictionary), the schema of its elements, and the
+    /// step that leads to them on a path.
     ///
     /// For any other value, all three results are `nil`. The schema is also `nil` if the elements have none.
     private func parts(

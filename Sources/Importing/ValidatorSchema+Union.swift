@@ -25,8 +25,8 @@ extension ValidatorSchema {
     /// Returns the schema extended to all values of the types in `more`; `nil` if the extended schema may need `anyOf`.
     func accepting(_ more: [SchemaType]) -> ValidatorSchema? {
         guard !more.isEmpty else { return self }
-        // A keyword such as `minimum` ignores values of other types, but a keyword such as `not` applies to all types.
-        // A schema with a keyword of the second kind cannot be extended.
+        // Keywords such as `minimum` do not restrict values of other types, so types can be added to a schema with
+        // them. Keywords such as `not` restrict values of all types, so a schema with one of these cannot be extended.
         guard let types, parts.isEmpty, keywords.keys.allSatisfy({ !Self.combining.contains($0) }),
             Set(types.map(Self.family)).isDisjoint(with: more.map(Self.family))
         else { return nil }
@@ -41,8 +41,8 @@ extension ValidatorSchema {
 
     private static let combining: Set = ["allOf", "anyOf", "oneOf", "not"]
 
-    /// Returns one `enum` that replaces all branches; `nil` if a branch has other restrictions than a list of values
-    /// and the types of these values.
+    /// Returns a schema whose `enum` lists the values of all branches; `nil` if a branch restricts values by anything
+    /// else than a list of values and their types.
     private static func listOfValues(_ branches: [ValidatorSchema]) -> ValidatorSchema? {
         var values = DistinctValues()
         var types: [SchemaType] = []

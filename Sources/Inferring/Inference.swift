@@ -82,7 +82,9 @@ package struct Inference: Sendable {
     package let isCrowded: Bool
     /// The compiled schema, which checks documents.
     package let compiled: CompiledSchema
-    /// A schema that was made from half of the documents, with a cover of 1 instead of the cover in ``options``.
+    /// A schema that was made from one half of the documents.
+    ///
+    /// It is made to accept all documents of that half, even if ``InferOptions/cover`` asks for a smaller share.
     package let trained: CompiledSchema
 
     /// Makes a schema from the counts of a survey.

@@ -95,8 +95,8 @@ package struct DatabasesReport: Sendable {
 }
 
 extension RunStop {
-    /// Whether a run has to stop in all databases for this reason; `false` if the reason lies in the documents of one
-    /// database.
+    /// Whether this reason to stop applies to a run in every database; `false` if the reason lies in the documents of
+    /// one database.
     package var isOfAll: Bool {
         switch self {
         case .signal, .timeBudget, .threshold: true

@@ -67,7 +67,10 @@ package struct DocumentEvidence: Hashable, Sendable {
         return folded == 0 ? 1 : folded
     }
 
-    /// Returns the part of a group's evidence that belongs to the document at the given index; `nil` if there is none.
+    /// Returns the evidence of one document from `bytes`, which holds the evidence of several documents one after
+    /// another.
+    ///
+    /// - Parameter place: the index of the document. The result is `nil` if `bytes` has no evidence for this index.
     func part(_ place: Int, of bytes: [UInt8]) -> ArraySlice<UInt8>? {
         let length = names.count * Self.width
         guard length > 0, bytes.count >= (place + 1) * length else { return nil }

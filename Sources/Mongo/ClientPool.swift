@@ -114,9 +114,9 @@ extension ClientPool {
 extension BackgroundTask {
     /// Starts a background task that calls `body` with a client of the pool.
     ///
-    /// The client's commands wait for an overloaded server no longer than the caller's limit allows
-    /// (``Overload/limit``). A read continues even if the caller no longer waits for it; the server ends it early only
-    /// when the client disconnects.
+    /// If the server is overloaded, the client's commands wait no longer than the caller's limit (``Overload/limit``)
+    /// allows. If the caller stops waiting for the task, a read that the task has sent continues. The server ends such
+    /// a read early only when the client disconnects.
     package convenience init(on pool: ClientPool, _ body: @Sendable @escaping (borrowing Client) throws -> R) {
         let limit = Overload.limit
         self.init { try Overload.within(limit) { try body(try pool.client()) } }

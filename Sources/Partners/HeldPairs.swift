@@ -4,23 +4,26 @@ import JobState
 import Mongo
 import Running
 
-/// The pairs with a change that cannot be carried over, and the documents that cannot have a counterpart.
+/// The pairs with a change that the mirror cannot copy to the other collection, and the documents that cannot have a
+/// counterpart there.
 ///
-/// Until such a pair is resolved, the mirror overwrites neither of its documents with the other. The state database
-/// lists the pairs with the times of their changes, so that a later run knows which document changed last.
+/// A pair is a document of the original collection and its counterpart in the partner collection. Until the change of a
+/// held pair can be copied, the mirror overwrites neither of its documents with the other. The state database lists the
+/// pairs with the times of their changes, so that a later run knows which document changed last.
 struct HeldPairs {
-    /// A pair with a change that cannot be carried over.
+    /// A pair with a change that the mirror cannot copy from one document to the other.
     struct Held: Hashable {
-        /// The side whose document cannot be carried over to the other side.
+        /// The collection (original or partner) with the document that cannot be copied to the other collection.
         var side: PartnerSide
-        /// The reason why the document on ``side`` cannot be carried over.
+        /// The reason why the document on ``side`` cannot be copied.
         var refusal: Refusal
-        /// The changes that are not carried over yet, by the side of the changed document.
+        /// The changes by clients that are not copied yet; the key is the collection (original or partner) of the
+        /// changed document.
         var changes: [PartnerSide: DirtyPairs.Change]
         /// The pair whose document has the unique-index key that this pair needs; `nil` if no such pair is known.
         var holder: IDKey?
 
-        /// Whether the pair's document on the side opposite to ``side`` has a change that is not carried over yet.
+        /// Whether a client has also changed the pair's other document, and this change is not copied yet.
         var isConflict: Bool { changes[side.other] != nil }
     }
 
@@ -41,7 +44,7 @@ struct HeldPairs {
 
     var count: Int { pairs.count + alone.count }
 
-    /// The keys of all pairs with a change that cannot be carried over.
+    /// The keys of all pairs with a change that the mirror cannot copy to the other collection.
     var keys: some Sequence<IDKey> { pairs.keys }
 
     subscript(key: IDKey) -> Held? { pairs[key] }

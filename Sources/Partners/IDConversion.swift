@@ -2,20 +2,21 @@ package import BSON
 import Jobs
 import LocatedYAML
 
-/// The conversion of an `_id` between the two sides of a partner: the `_id`s are strings on one side, and of another
-/// type on the other side.
+/// The conversion between the `_id` of a document in the original collection and the `_id` of its counterpart in the
+/// partner collection.
 ///
-/// Each `_id` that can be converted corresponds to exactly one `_id` on the other side. A string is refused if the
-/// conversion would write it differently, such as an ObjectId in capital letters.
+/// The `_id`s of one of the two collections are strings. Each `_id` that can be converted corresponds to exactly one
+/// `_id` in the other collection. A string is refused if the conversion would write it differently, such as an ObjectId
+/// in capital letters.
 package struct IDConversion: Hashable, Sendable {
     /// The types that convert to a string and back.
     package enum Kind: String, Sendable, CaseIterable {
         case objectId, int, uuid
     }
 
-    /// The type of the `_id`s on the side whose `_id`s are not strings.
+    /// The type of the `_id`s in the collection whose `_id`s are not strings.
     package let kind: Kind
-    /// The side whose `_id`s are strings.
+    /// The collection whose `_id`s are strings: the original or the partner.
     package let texts: PartnerSide
 
     /// Creates a conversion between `kind` and strings; the strings are on the given side.

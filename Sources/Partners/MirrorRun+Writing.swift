@@ -3,15 +3,17 @@ import Concurrency
 import Mongo
 import Running
 
-/// The write that carries one document of a pair over to the other side.
+/// A write that copies a change from one document of a pair to the pair's other document.
+///
+/// A pair is a document of the original collection and its counterpart in the partner collection.
 struct PairWrite {
     let pair: CarriedPair
-    /// The side whose document the write carries over.
+    /// The collection from which the change is copied: the original or the partner.
     let origin: PartnerSide
-    /// The other side's document after the write; `nil` deletes it.
+    /// The document that the write stores in the other collection; `nil` deletes the document there.
     let after: BSONDocument?
 
-    /// The change that the ``PairWriter`` has to make; `nil` if the pair has no `_id` on the other side.
+    /// The change that the ``PairWriter`` has to make; `nil` if the pair has no `_id` in the other collection.
     fileprivate var change: PairWriter.Change? {
         pair.ids[origin.other].map {
             PairWriter.Change(key: pair.key, id: $0, before: pair.documents[origin.other], after: after)
@@ -22,10 +24,10 @@ struct PairWrite {
 extension MirrorRun {
     /// Carries out the writes.
     ///
-    /// A document is overwritten only if it is still the same as when it was read; otherwise, its pair is carried over
-    /// again later.
+    /// A document is overwritten only if it is still the same as when it was read. Otherwise its pair is listed in
+    /// ``dirty`` again, so that its change is copied later.
     ///
-    /// If the server refuses a write, the pair becomes a held pair.
+    /// If the server refuses a write, the pair is recorded as a held pair, which the mirror does not write for now.
     mutating func write(_ writes: [PairWrite], until time: ClusterTime) throws {
         var isStuck = !writes.isEmpty
         for side in PartnerSide.allCases {
@@ -60,9 +62,9 @@ extension MirrorRun {
 
     /// Restores the clients' documents that the mirror's own writes overwrote, unless clients have changed them again.
     ///
-    /// In each case a client changed the document after the mirror had read it. The client's change is later than the
-    /// one that the mirror carried over, so it wins. The pair of the document is listed in ``dirty`` with the time of
-    /// the client's change.
+    /// In each case, a client changed the document after the mirror had read it and before the mirror wrote it. The
+    /// client's change is restored, because it is later than the change that the mirror copied. The pair of the
+    /// document is listed in ``dirty`` with the time of the client's change.
     mutating func restoreOverwritten() throws {
         for side in PartnerSide.allCases {
             let writes = unreported.overwriting.filter { $0.side == side }
@@ -89,10 +91,11 @@ extension MirrorRun {
         unreported.overwriting = []
     }
 
-    /// Lists a committed write of the mirror until the change stream reports it.
+    /// Records a committed write of the mirror in ``unreported`` until the change stream reports the write.
     ///
-    /// If the stream has already reported a client's change after the time of the read, the write has overwritten that
-    /// change. The write did not notice it, because the client had also changed the document back.
+    /// If the stream has already reported a client's change from after the mirror's read, the write has overwritten
+    /// that change. The write's condition did not prevent this, because the client later restored the content that the
+    /// mirror had read.
     /// - Parameter time: the time at which the mirror read the document before the write.
     private mutating func note(_ change: PairWriter.Change, sentTo side: PartnerSide, readAt time: ClusterTime) {
         // The session's last known time may be before the commit, so the mirror expects the write in the change stream
@@ -117,9 +120,9 @@ extension MirrorRun {
         let refusal = Refusal(
             id: write.pair.ids[side] ?? refused.change.id, reason: .server(refused.code.rawValue))
         try hold(write.pair, side, refusal, holder: holder)
-        // Held pairs may form a circle, in which each pair needs the unique-index key of the next one. The server
-        // accepts the changes of a circle only if they are written together. If this pair completes a circle, all pairs
-        // of the circle are therefore listed again, so that one write can contain all of them.
+        // Held pairs may form a circle, in which each pair needs the unique-index key that the next pair's document
+        // has. The server accepts these changes only in one transaction. If this pair completes a circle, all pairs of
+        // the circle are listed in ``dirty`` again, so that one transaction can write them.
         guard let holder, write.pair.held?.holder != holder else { return }
         var circle = [write.pair.key]
         while let next = held[circle[circle.count - 1]]?.holder, !circle.contains(next) { circle.append(next) }

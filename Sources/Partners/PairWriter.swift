@@ -6,7 +6,7 @@ import Mongo
 import Running
 import Scanning
 
-/// Writes documents of both sides, in transactions of its own session.
+/// Writes documents of the original and of the partner collection, in transactions of its own session.
 ///
 /// A transaction writes a document only if it has not changed since it was read, and only while the runner holds the
 /// lease. The first write of the transaction is to the lease's document in the state database. No other runner can
@@ -53,7 +53,7 @@ struct PairWriter: ~Copyable {
     /// it was. The documents cannot show that, because a client may have changed them back.
     private struct Transaction {
         let namespace: Namespace
-        /// A point in time: the written documents contain all changes of their pairs up to it.
+        /// A point in time; each written document contains all changes of its pair up to this time.
         let time: ClusterTime
         let isExchange: Bool
         /// The number of the transaction's record in ``CarriedChanges``.
@@ -98,7 +98,7 @@ struct PairWriter: ~Copyable {
 
     /// Writes changes to documents of a collection, and returns the changes that were not made.
     /// - Parameters:
-    ///   - time: a point in time; the written documents contain all changes of their pairs up to it.
+    ///   - time: a point in time; each written document contains all changes of its pair up to this time.
     ///   - carried: the records in which each transaction stores that time for its pairs.
     ///   - isExchange: whether the changes exchange keys of a unique index. One transaction then makes all changes, and
     ///     deletes all documents before it inserts the first one.

@@ -3,11 +3,11 @@ import Jobs
 import Mongo
 import Steps
 
-/// The commands that create a partner, with some of the original's options and with its indexes.
+/// The commands that create a partner collection, with some options and the indexes of the original collection.
 ///
-/// In the keys of the indexes, the original's field names are replaced by the partner's. An index is left out if the
-/// partner lacks a field of its key or of its partial filter, or if the index is partial and one of these fields is
-/// renamed.
+/// The keys of the indexes use the partner's field names. An index is left out if the partner lacks a field of the
+/// index's key or partial filter. A partial index is also left out if one of these fields has another name in the
+/// partner.
 struct PartnerCreation {
     let partner: Partner
     let info: CollectionInfo
@@ -34,8 +34,8 @@ struct PartnerCreation {
         return builder.finish()
     }
 
-    /// Returns the secondary indexes of the partner, and a note for each of the original's indexes that it does not
-    /// get.
+    /// Returns the secondary indexes of the partner, and a note for each index of the original that the partner does
+    /// not get.
     func indexes(on client: borrowing Client) throws -> (indexes: [Index], notes: [String]) {
         let reply = try client.runReadCommand(
             ["listIndexes": .string(partner.job.source.collection), "cursor": ["batchSize": 1_000]],
@@ -76,7 +76,7 @@ struct PartnerCreation {
         }
     }
 
-    /// The fields that the forward steps rename, by their old and new names.
+    /// The fields that the steps from the original to the partner move, by their old and new paths.
     private var renames: [(from: String, to: String)] {
         partner.job.forward.compactMap { located in
             let step = located.step.kind
@@ -105,8 +105,8 @@ struct PartnerCreation {
 
     /// Returns a clause for each unique index in which two of the partner's documents would have the same key.
     ///
-    /// If the server cannot compute the steps, `clashes` is empty, and a note says that the indexes are checked only
-    /// during the copy.
+    /// If the server cannot compute the steps that make a partner's document from an original, `clashes` is empty. A
+    /// note then says that the indexes are checked only during the copy.
     func clashes(_ indexes: [Index], on client: borrowing Client) throws -> (clashes: [String], notes: [String]) {
         let unique = indexes.filter(\.isUnique)
         guard !unique.isEmpty else { return ([], []) }

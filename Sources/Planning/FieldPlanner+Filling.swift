@@ -42,8 +42,8 @@ extension FieldPlanner {
                     : "clients saw the old default in documents without it; this step writes it")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
-        // A planned step replaces an empty list by null, which does not fit the newer schema either. If no default then
-        // replaces the null, the step is removed.
+        // The group may have a step that replaces an empty list by null, which does not fit the newer schema either. If
+        // no `default` step then fills the field, the step that writes null is removed.
         if empties, !group.steps.contains(where: { $0.kind == "default" }) {
             group.entries.removeAll { $0.remarks == [Self.emptyList] }
         }

@@ -79,15 +79,16 @@ extension Planner {
 extension SchemaPlan {
     /// Completes a plan of repairs after the survey.
     ///
-    /// A step repairs documents with certain findings. If the survey shows that it cannot change any of them, a remark
-    /// replaces the step, because a job with the step would only report the documents that the step skips.
+    /// Each step repairs the documents of some findings. If the survey shows that the step cannot change any of these
+    /// documents, a remark replaces the step. A job with the step would only report the documents that the step skips.
     mutating func completeRepairs() {
         for index in collections.indices {
             for job in collections[index].jobs.indices {
                 let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
-                // Documents that only a removed step skipped no longer count. A document that several of the other
-                // steps skip counts several times in `stuck`, so the result is at most `counted`.
+                // The count of skipped documents leaves out those that only a removed step skipped. The sum over the
+                // remaining steps counts a document once for each step that skips it, so the sum is limited to the
+                // earlier count.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
                 let counted = collections[index].jobs[job].documents?.stuck ?? 0
                 collections[index].jobs[job].documents?.stuck = min(counted, stuck)

@@ -11,7 +11,8 @@ package struct Planner: Sendable {
     package let new: ServerSchema
     let options: PlanOptions
 
-    /// Creates a planner for two schemas of the same dialect, and the facts that the user states.
+    /// Creates a planner for two schemas of the same dialect; `options` has the renames, defaults and steps that the
+    /// user states.
     package init(from old: ServerSchema, to new: ServerSchema, options: PlanOptions = PlanOptions()) {
         (self.old, self.new, self.options) = (old, new, options)
     }
@@ -128,7 +129,7 @@ package struct Planner: Sendable {
         return plan
     }
 
-    /// The schema of a collection that accepts every document.
+    /// A schema that accepts every document.
     ///
     /// The planner uses it in place of a newer schema for changes that belong to no collection, and for removed
     /// collections.
@@ -136,7 +137,7 @@ package struct Planner: Sendable {
         namespace: Namespace(database: "none", collection: "none"),
         root: SchemaNode(location: SourceLocation(whole: "none")))
 
-    /// Divides the groups between jobs before and after the deploy, and adds the jobs to the plan.
+    /// Divides the groups of steps between jobs before and after the deploy, and adds the jobs to the plan.
     ///
     /// If the newer schema is a validator, the first job runs while the server only warns about documents that do not
     /// fit.
@@ -155,8 +156,8 @@ package struct Planner: Sendable {
         for group in groups {
             let group =
                 areHeld ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.dialect) } ?? group
-            // Clients are off while the documents of a moved collection are copied. The steps run after the copy, so
-            // the group belongs to the later job.
+            // The documents of a moved collection are copied to the new collection while no client is running. The
+            // steps run after this copy, so they belong to the job after the deploy.
             if movedFrom != nil, hasClients {
                 late += group.entries
             } else if try !hasClients || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {

@@ -121,7 +121,8 @@ extension StatedStep {
 
     /// Whether a field is a text for which the schema has no list of allowed values.
     ///
-    /// The planner neither splits a text with such a list, nor makes one by splitting or combining other fields.
+    /// The planner does not split a text that has such a list, and does not fill such a text by splitting or combining
+    /// other fields.
     static func isText(_ node: SchemaNode) -> Bool {
         node.withoutNull.types == [.string] && node.constraints.allowedValues == nil
     }

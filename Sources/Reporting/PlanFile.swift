@@ -10,11 +10,11 @@ package struct PlanFile: Sendable {
     package let old: String, new: String
     /// The paths of the two schemas relative to the file's folder; `nil` for a schema that is not a file or folder.
     package let oldPath: String?, newPath: String?
-    /// The files of the active and the next schema that the job file names.
+    /// The paths of the active and the next schema, as the job file states them.
     ///
-    /// A file is `nil` if the schema is not a file or folder. The active schema is also `nil` if it does not have the
-    /// job's collection. The job file stays as it is after the deploy, because `shipshape deployed` records that the
-    /// next schema is live.
+    /// A path is `nil` if the schema is not a file or folder. The path of the active schema is also `nil` if that
+    /// schema does not have the job's collection. The operator does not have to edit the job file after the deploy,
+    /// because `shipshape deployed` records that the next schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
     /// The jobs that follow this job after the deploy, joined by "and"; `nil` if there are none.
     ///
@@ -35,7 +35,7 @@ package struct PlanFile: Sendable {
 
 /// A planned partner job, with the path and the text of its file.
 package struct PlanPartner: Sendable {
-    /// The parts of the partner job that follow from the older and the newer schema.
+    /// The draft of the job, with the parts that the planner derives from the older and the newer schema.
     package let draft: PartnerDraft
     /// The file's path as messages show it; `nil` for standard output.
     package let path: String?

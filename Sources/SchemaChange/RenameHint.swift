@@ -17,8 +17,9 @@ extension SchemaDiff {
     /// Returns the pairs of a removal and an addition that look like renames.
     ///
     /// In one object, a removed and an added property of the same type look like a rename if no other property of this
-    /// type was removed or added. A removed and an added collection look like a rename if they have the same title or
-    /// the same fields, and no other collection fits.
+    /// type was removed or added. A removed and an added collection look like a rename in two cases: the added one is
+    /// the only added collection with the removed one's title, or the two are the only removed and the only added
+    /// collection with these fields.
     public static func hints(in changes: [SchemaChange]) -> [RenameHint] {
         properties(in: changes) + collections(in: changes)
     }

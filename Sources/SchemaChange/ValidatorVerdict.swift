@@ -15,7 +15,7 @@ enum ValidatorVerdict {
         }
     }
 
-    /// Whether the object that lost a property restricts or forbids undeclared fields.
+    /// Whether the newer schema restricts or forbids undeclared fields in the object that a property was removed from.
     private static func forbidsFurther(_ change: SchemaChange) -> Bool { change.newHolder?.furtherFields != .any }
 
     /// Whether the newer schema allows all types that the older schema allows.

@@ -89,8 +89,8 @@ public struct SyncConfiguration: Sendable {
         asymmetricTables.contains { $0 == collection.namespace.collection || $0 == collection.root.title }
     }
 
-    /// Whether the collection is in the data source that syncs; also `true` if one of the two data sources is not
-    /// known.
+    /// Whether the collection is in the data source that syncs; also `true` if the configuration or the collection's
+    /// schema does not name its data source.
     public func covers(_ collection: CollectionSchema) -> Bool {
         guard let service, let own = collection.service else { return true }
         return service == own

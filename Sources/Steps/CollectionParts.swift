@@ -71,9 +71,9 @@ extension IDRange {
     ///
     /// A document matches exactly one of the filters.
     ///
-    /// If all bounds have one ``ComparedType``, the filters use `$gte` and `$lt` without `$expr`, because the server
-    /// then need not check the documents that it finds by the index. Such filters match only values of the bounds'
-    /// type, so the first filter also matches every `_id` of another type.
+    /// If all bounds have one ``ComparedType``, the filters use `$gte` and `$lt` without `$expr`. The server then finds
+    /// the documents by the index, and need not evaluate an expression for each of them. Such filters match only values
+    /// of the bounds' type, so the first filter also matches every `_id` of another type.
     package static func filters(_ ranges: [IDRange]) -> [BSONDocument] {
         guard ranges.count > 1 else { return ranges.map { _ in [:] } }
         let types = Set(ranges.compactMap(\.lower).map(\.comparedType))

@@ -13,7 +13,8 @@ import Testing
             .compactMap { try? String(contentsOf: $0, encoding: .utf8) }
     }
 
-    /// Returns the codes that these files declare, each with its name in Swift and its name in reports.
+    /// Returns the codes from the Swift files in `folder` whose names begin with `prefix`; each code has its name in
+    /// Swift and its name in reports.
     private static func codes(in folder: String, files prefix: String) -> [(symbol: String, code: String)] {
         let pattern = /public static let (?<symbol>\w+)(: Self)? = (Self\(rawValue: )?"(?<code>[a-z-]+)"/
         return texts(in: folder) { $0.hasPrefix(prefix) }

@@ -35,8 +35,9 @@ import Testing
     }
 
     @Test func aNameWithANULIsNoShorterNameWithItsValue() throws {
-        // A field name in the schema contains a NUL. An element of a document has the same bytes in the same place, but
-        // there, the name ends at the NUL, and the next bytes are the value.
+        // The schema names fields that contain a NUL, such as "a\0\u{2}". A document with the field `a` and the value
+        // "x" has the same bytes: `a`, the NUL that ends the name, and then 2, the length of the string. The name of
+        // this field is only `a`, so the schema does not declare it.
         let schema = CompiledSchema(["_id": .of(.int), "a\0\u{2}": .of(.int), "abcdefg\0\u{2}": .of(.int)])
         for name in ["a", "abcdefg"] {
             let fields: [(String, BSONValue)] = [("_id", 1), (name, "x")]

@@ -141,9 +141,10 @@ import Testing
         #expect(JobFile.content(of: "no: [yaml") == "no: [yaml")
     }
 
-    /// The content of a job file leaves out its reviews.
+    /// The content of a job file leaves out the keys `review` and `reviewed`.
     ///
-    /// A job that ran with `--reviewed` therefore stays the same job if its file later states the review.
+    /// A job that ran with `--reviewed` therefore stays the same job if the operator later adds `reviewed: true` to its
+    /// file.
     @Test func theContentOfATextHasNoReviews() {
         let content = JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e}]")
         let reviewed = "job: a\nreviewed: true\nsteps:\n  - copy: {from: d, to: e}\n    review: the field e\n"

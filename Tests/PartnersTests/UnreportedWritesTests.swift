@@ -5,9 +5,8 @@ import Testing
 
 @testable import Partners
 
-/// Tests the record of the mirror's own writes that change streams have not reported yet.
-///
-/// The record also has the changes of clients that these writes overwrote.
+/// Tests ``UnreportedWrites``: the writes of a ``Mirror`` that the change streams have not reported yet, and the
+/// changes by clients that these writes overwrote.
 @Suite struct UnreportedWritesTests {
     private let key = IDKey(1)
 

@@ -13,10 +13,10 @@ import Steps
 /// If the server refuses one document, the whole update fails. The run then finds the refused document, records it as
 /// skipped, and writes the others. If Device Sync's translator has locked documents, the run waits for them.
 extension BackfillRun {
-    /// Returns the two halves of a chunk in which one document failed; if the chunk has only this document, skips it.
+    /// Returns the two halves of a chunk in which the server refused a document, so that each half is run by itself.
     ///
-    /// The server did not report which document failed, so each half is run by itself. If too many documents would be
-    /// skipped, the run stops instead.
+    /// The server did not report which document it refused. If the chunk has only this document, the run records it as
+    /// skipped, or stops because too many documents would be skipped.
     mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
         guard chunk.ids.count == 1, let id = chunk.ids.first else {
             return .again(chunk.rereading(in: (chunk.ids.count + 1) / 2, carefully: true))
@@ -28,7 +28,8 @@ extension BackfillRun {
         guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
         if !phase.isSafe {
-            // The budget may have counted the document as unsyncable before the write, but the write did not happen.
+            // The unsync budget may have counted the document before the write. The document was not written, so its
+            // reservation is released.
             account.skip(id)
             try releaseReservations(phase)
         }
@@ -167,7 +168,7 @@ struct SkippedDocuments {
 
     init(maximum: Int, earlier: Set<BSONValue> = []) { (self.maximum, self.earlier) = (maximum, earlier) }
 
-    /// Whether this run skips a document.
+    /// Whether this run has skipped a document because the server refused it.
     func contains(_ id: BSONValue) -> Bool { failures[id] != nil }
 
     /// Returns the reason to stop if one more skipped document would be too many; `nil` if the document may be skipped.
@@ -183,6 +184,6 @@ struct SkippedDocuments {
     /// - Returns: whether this run skips the document for the first time.
     mutating func add(_ failure: Failure) -> Bool { failures.updateValue(failure, forKey: failure.id) == nil }
 
-    /// The `_id`s of the documents that this run skipped, in slices that each fit into a command.
+    /// The `_id`s of the documents that the server refused, in slices that each fit into a command.
     var slices: [[BSONValue]] { Array(failures.keys).commandSlices(count: 1_000) }
 }

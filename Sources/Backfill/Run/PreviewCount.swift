@@ -20,7 +20,8 @@ struct PreviewCount: Sendable {
     var chunks = 0
     /// Documents that a run would skip.
     var failures: [Failure] = []
-    /// The bytes of the touched fields of all changed documents, after the change.
+    /// The number of bytes of the top-level fields that the job writes or removes, in all changed documents, after the
+    /// change.
     var touchedBytes = 0
     /// The bytes of the `_id`s of all changed documents.
     var idBytes = 0

@@ -18,8 +18,8 @@ extension UndoLoop {
 
     /// Removes the documents that the job inserted in other collections, the newest first, except the documents that
     /// have to stay.
-    /// - Parameter start: the number of the job's attempt that the last undo reached; `nil` starts with the newest
-    ///   attempt.
+    /// - Parameter start: the number of the attempt at a chunk that an earlier run of the undo reached; `nil` starts
+    ///   with the newest attempt.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func removeChildren(from start: Int64?) throws -> RunStop? {
         guard subject.mayHaveChildren else { return nil }
@@ -45,8 +45,8 @@ extension UndoLoop {
     }
 
     /// Returns the counts of the documents that the job inserted in other collections; `nil` if all counts are 0.
-    /// - Parameter left: the documents that were not removed: by all undos of the job or, in a dry run, by this undo
-    ///   alone.
+    /// - Parameter left: the documents that no undo of the job has removed; in a dry run, the documents that this undo
+    ///   would not remove.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
             removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
@@ -54,7 +54,7 @@ extension UndoLoop {
         return report == UndoReport.Children() ? nil : report
     }
 
-    /// Returns the values in the skipped documents that may be links, from the fields that the job writes.
+    /// Returns all values that may be links, from the fields that the job writes in the documents that the undo skips.
     ///
     /// The skipped documents keep these links, so the linked documents must stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
@@ -138,8 +138,8 @@ extension UndoLoop {
             }
             for _ in 0..<4 where !due.isEmpty {
                 try send(due, to: namespace)
-                // A document can still exist for three reasons: it changed after it was read, the server refused to
-                // remove it, or the lease had ended. The documents are therefore read again.
+                // A document still exists, for example, if another client changed it after it was read, if the server
+                // refused to remove it, or if the lease had ended. The documents are read again to find the reason.
                 let ids = Set(due.compactMap { $0["_id"] })
                 due = try compare(made.filter { ids.contains($0.key) }, in: namespace, keeping: linked, isFirst: false)
             }
@@ -154,7 +154,7 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
-    /// Returns the documents that are as the job inserted them, and to which no link leads.
+    /// Returns the documents that no client has changed since the job inserted them, and to which no link leads.
     ///
     /// The function records as skipped all other documents that still exist.
     private mutating func compare(
@@ -198,8 +198,9 @@ extension UndoLoop {
         try kernel.retrying { try kernel.store.skipped.add(children: ids, of: namespace, because: reason) }
     }
 
-    /// Removes the documents that are still byte for byte as they were read; each delete requires that the lease still
-    /// lasts.
+    /// Removes the documents that are still byte for byte as they were read.
+    ///
+    /// Each delete has the condition that the lease has not ended.
     private mutating func send(_ documents: [BSONDocument], to namespace: Namespace) throws {
         try kernel.keepLease()
         guard let lease = kernel.leaseIfAny else { return }

@@ -58,8 +58,8 @@ package struct UndoRunner: Sendable {
 
     private func budget(_ subject: UndoSubject, on client: borrowing Client, _ pool: ClientPool) throws -> UnsyncBudget?
     {
-        // The documents are judged by the schema that is active now, which may be another one than during the job's
-        // run.
+        // The documents are judged by the schema that is active now. Another schema may have been active while the job
+        // ran.
         let control = try retry.run { try store(pool).jobs.control() }
         guard let compiled = subject.job?.judged(by: control), compiled.countsUnsyncable else { return nil }
         let runner = BackfillRunner(compiled, options: options, stop: stop, events: events)
@@ -133,8 +133,8 @@ package struct UndoRunner: Sendable {
         let started = ContinuousClock.now
         let store = try store(pool)
         _ = try subject(store, on: pool)
-        // The lease is stored in the job's record in `ranges`. If this record is missing, a new one is created. An undo
-        // can run without the earlier content of the record, because it needs only the job's journal.
+        // The lease is stored in the job's record in the collection `ranges`. A missing record is created again. The
+        // undo does not need its earlier content, because it needs only the job's journal.
         try retry.run { if try store.ranges.document() == nil { try store.createRange() } }
         let (heldLease, range) = try LeaseSeeker(options: options, identity: identity, retry: retry, events: events)
             .take(store, for: .undo)

@@ -2,9 +2,9 @@ package import BSON
 
 /// Exact comparisons with values that are known when the expression is built.
 ///
-/// Objects are compared exactly at every depth, unlike with ``Expression/same(_:_:)``. There are two exceptions:
-/// arrays, and objects with a repeated name or with a name that no path can contain. If such a value holds values that
-/// `$eq` does not compare exactly, `same` compares it. Texts are compared by their bytes, even if they are not UTF-8.
+/// Objects are compared exactly at every depth, unlike with ``Expression/same(_:_:)``. The exceptions are arrays,
+/// objects with a repeated name, and objects with a name that no path can contain: these are compared by `same` if they
+/// hold values that `$eq` does not compare exactly. Texts are compared by their bytes, even if they are not UTF-8.
 extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///

@@ -69,9 +69,10 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     /// Returns the conditions and values of the step, as expressions.
     func body() -> StepBody
 
-    /// Whether the schema alone proves that the step leaves every syncing document syncing.
+    /// Whether the schema alone proves that every document that syncs before the step also syncs after it.
     ///
-    /// This method is called only for a declared target, whose parents are objects or have no stated type.
+    /// This method is called only if the schema declares the target, and if the target's parents are objects or have no
+    /// stated type.
     func leavesSyncing(under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions) -> Bool
 
     /// The fields that the step may write or remove; the journal keeps the top-level fields that contain them.
@@ -112,13 +113,14 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// The value is also `nil` for a conversion of UUIDs, and if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
-    /// The conditions under which the conversion skips a value of the document, one for each kind of loss.
+    /// The conditions under which the step cannot convert a value of the document, one condition for each
+    /// ``ConversionLoss``.
     var losses: [(kind: ConversionLoss, when: Expression)] { get }
     /// Whether `onLoss: allow` would let the step convert more values.
     var couldAllowLoss: Bool { get }
     /// The collection whose documents the step embeds; `nil` if the step embeds none.
     var embeddedCollection: Namespace? { get }
-    /// The field whose values the step replaces by links to documents that it creates; `nil` if it creates none.
+    /// The field whose values the step replaces by links to documents that the step inserts; `nil` if it inserts none.
     var linksToCreated: FieldPath? { get }
     /// Whether a document might still need the step after the step's own write, as far as the step's settings show.
     var mayBeNeededAgain: Bool { get }
@@ -128,9 +130,10 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// For example, a copy accepts a target whose value a later step has already converted.
     func followed(by later: [any StepKind]) -> any StepKind
-    /// Whether the step, with `whenPresent: refresh`, already writes the value that `conversion` makes of the target.
+    /// Whether this step, which has `whenPresent: refresh`, writes the value that the target has after `conversion`.
     ///
-    /// `conversion` is another step of the job, which converts the target in place.
+    /// `conversion` is another step of the job, which converts the target in place. If the result is `true`, the two
+    /// steps do not undo each other's changes.
     func refreshIncludes(_ conversion: any StepKind) -> Bool
 }
 

@@ -92,8 +92,8 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // If this step changed a field that the earlier step has read, the earlier step's result would always differ
-        // from its source, and every later run would report the difference.
+        // The earlier step derives a result from a field, and this step changes the field in place. The result and the
+        // field would then differ after every run, and every later run would report the difference.
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {

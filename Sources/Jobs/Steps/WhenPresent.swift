@@ -31,14 +31,13 @@ extension TargetRuled {
     package var loss: String? { rule.loss(target) }
 }
 
-/// The rule by which a step that writes its result to another field, such as `copy`, decides whether to write to that
-/// field.
+/// The rule by which a step such as `copy` decides whether to write its result to another field.
 struct TargetRule: Hashable, Sendable {
     var whenPresent = WhenPresent.report
     /// Whether a null in the target counts as missing.
     var nullsToo = false
 
-    /// The rule with which the step in ``StepKind/refresh`` overwrites the targets that still hold the job's own value.
+    /// A copy of this rule with `whenPresent: replace`, for the step that ``StepKind/refresh`` returns.
     var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
 
     /// Whether the target counts as missing.

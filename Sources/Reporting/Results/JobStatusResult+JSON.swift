@@ -17,8 +17,8 @@ extension JobStatusResult {
             "job": job.job, "database": job.namespace?.database,
             "collection": job.namespace?.collection, "state": job.state.rawValue.replacing(" ", with: "_"),
             "at": job.now.iso8601, "begun": job.created?.iso8601, "checkpointed": job.checkpointed?.iso8601,
-            // The job as a whole has only one phase, because each chunk goes through all phases of its own before the
-            // next chunk begins.
+            // Each chunk goes through all phases of the job before the next chunk begins, so the job as a whole is
+            // always reported as phase 1 of 1.
             "phase": 1, "phases": 1, "walk": job.work.pass, "documents_passed": job.work.processed,
             "documents_estimated": job.work.estimate, "permille": job.share.map { Int($0 * 1_000) },
             "chunks": job.work.chunks, "changed": job.work.modified, "final": job.isFinal,

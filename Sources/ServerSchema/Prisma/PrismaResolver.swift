@@ -1,6 +1,6 @@
 internal import BSON
 
-/// Looks up the names in the blocks of Prisma files, and collects all errors.
+/// Resolves the names in Prisma files to models, types and enums, and collects all errors.
 struct PrismaResolver {
     var errors: [SchemaError] = []
     private var blocks: [PrismaSyntax.Block] = []
@@ -44,7 +44,8 @@ struct PrismaResolver {
     private mutating func checkProvider(of schema: inout PrismaSchema) {
         let sources = blocks.filter { $0.keyword.text == "datasource" }
         guard let source = sources.first else {
-            // If a line could not be read, no missing block is reported, because the block may be in that line.
+            // If a line of the files could not be read, a missing datasource block is not reported, because the line
+            // may be part of such a block.
             guard errors.isEmpty else { return }
             return fail(
                 .schemaMissing, at: SourceLocation(whole: schema.files.first?.path ?? ""),
@@ -134,8 +135,8 @@ struct PrismaResolver {
                 first[name.text] = name.location
                 continue
             }
-            // If the value or field already has an error at this position, its repeated name is not reported as a
-            // second error.
+            // If another error was already reported at this position, the repeated name is not reported as a second
+            // error.
             if errors.contains(where: { $0.location == name.location }) { continue }
             fail(
                 .duplicate, at: name.location,
@@ -195,8 +196,8 @@ extension PrismaResolver {
         for id in ids where id.arity != .required {
             fail(.conflict, at: id.location, "the @id must be required", remedy: "remove '?' or '[]' from its type")
         }
-        // If the line with `@id` has an error, `ids` lacks the field. No missing `@id` is reported then, because the
-        // error of the line was reported already.
+        // If the line of the field with `@id` has an error, `ids` does not contain the field. A missing `@id` is not
+        // reported then, because the error in that line was reported already.
         let hasOtherID = block.attributes.contains { $0.name.text == "id" }
         if ids.isEmpty, !hasOtherID, !block.fields.contains(where: { $0.attributes.contains { $0.name.text == "id" } })
         {

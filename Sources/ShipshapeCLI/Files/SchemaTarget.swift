@@ -88,8 +88,7 @@ struct SchemaTarget {
         }
         let folder = FilePath(path)
         switch dialect {
-        // The path is that of a schema in an export of an app, where App Services names the data source
-        // `mongodb-atlas`.
+        // The path is the same as in an export of an App Services app; `mongodb-atlas` is the name of the data source.
         case .appServices:
             return folder.appending("data_sources").appending("mongodb-atlas").appending(namespace.database)
                 .appending(name).appending("schema.json").string

@@ -5,12 +5,12 @@ internal import Logging
 internal import Reporting
 internal import Synchronization
 
-/// Shows the progress of the work.
+/// Shows the progress of a command.
 ///
 /// On a terminal, it redraws one line, with a bar if the total is known. Elsewhere, it writes a new line every 15
 /// seconds.
 ///
-/// The work only adds to counters; a separate timer draws.
+/// The threads that do the work only add to counters; a timer draws the line.
 final class ProgressLine: Sendable {
     private let title: String
     private let total: Int?

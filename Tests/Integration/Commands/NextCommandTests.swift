@@ -4,7 +4,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the commands that a result proposes: each works as shown, and none is proposed where it would not help.
+/// Tests the next commands that a command's output proposes.
+///
+/// Each proposed command works as the output shows it, and no command is proposed if it would not help.
 @Suite struct NextCommandTests {
     private static let app = DemoApp.folder
 

@@ -22,8 +22,8 @@ import Testing
 
     @Test func eachReservationIsMarkedOnceTheLedgerShowsIt() async throws {
         try await BudgetCase.withTasks(ledger: 1) { test in
-            // The ledger had an entry for the document before the second job reserved it. The document may have been
-            // repaired since, so the entry need not come from the second job's write.
+            // The ledger's entry is older than the second job's reservation. A user may have repaired the document
+            // after that entry was added, so the entry does not prove that the second job has written the document.
             let records = [record("first", isStale: false, in: test), record("second", isStale: true, in: test)]
             try await test.state.fill("harm", records)
             let run = try await BudgetCase.run(test, "--allow-unsync", "200")

@@ -59,8 +59,9 @@ import Testing
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
             try await ledger.catchUp()
             #expect(ledger.highest == Self.ceiling - 1)
-            // The documents that the run made unsyncable are now in the ledger, so they are no longer pending. The
-            // total is the same as before, so the limit allows no more documents.
+            // The ledger now has the documents that the first run made unsyncable, so they count as ledger entries
+            // instead of as reservations. Their number is the same, so the second run cannot make any further document
+            // unsyncable.
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
 

@@ -24,7 +24,7 @@ enum ThrottleCase {
     ///
     /// While the run waits, it changes nothing, keeps its lease, and records the reason in the state database.
     ///
-    /// - Parameter isSteady: whether the reason lasts until `release`, so that the run must not write a chunk before.
+    /// - Parameter isSteady: whether the reason lasts until `release`; the run then writes no chunk before `release`.
     @discardableResult
     static func expectWait(
         _ brake: String, _ metric: String, _ test: BackfillCase, lease: String = "4s", isSteady: Bool = true,

@@ -85,7 +85,7 @@ import Testing
                     ["status"], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"], in: folder.path)
                 #expect(other.exitCode == 78, "\(other.errors)")
                 #expect(other.errors.contains("SHIPSHAPE_STATE_DATABASE: "), "\(other.errors)")
-                // If a flag overrides a bad variable, the command is not refused because of the variable.
+                // The flag overrides the variable, so the command works although the variable's value is not valid.
                 let given = try await Program.run(
                     ["status", "--state-database", state.name], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"],
                     in: folder.path)

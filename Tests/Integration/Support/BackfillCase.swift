@@ -59,10 +59,9 @@ struct BackfillCase: Sendable {
 
     /// Runs `shipshape backfill` without a terminal.
     ///
-    /// If the flags do not contain `--lease-ttl`, this function sets the duration of the lease. Usually it is 60
-    /// seconds, because each write must end within a quarter of the lease, also on a slow disk. If the runner is
-    /// killed, this function ends the lease. If the fault only stops the runner, the lease lasts 3 seconds, and this
-    /// function does not end it.
+    /// If the flags do not contain `--lease-ttl`, this function sets the duration of the lease, and ends the lease if
+    /// the fault kills the program. The duration is usually 60 seconds, because each write must end within a quarter of
+    /// it, also on a slow disk. It is 3 seconds if the fault only suspends the program.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -85,9 +84,11 @@ struct BackfillCase: Sendable {
         return run
     }
 
-    /// Returns the flag `--lease-ttl` with a duration of 60 seconds; nothing if the flags contain `--lease-ttl`.
+    /// Returns the flag `--lease-ttl` with a duration of 60 seconds; nothing if the flags contain `--lease-ttl`
+    /// already.
     ///
-    /// - Parameter fault: the fault of the run; if it stops the program without killing it, the duration is 3 seconds.
+    /// - Parameter fault: the fault of the run; if it suspends the program without killing it, the duration is 3
+    ///   seconds.
     static func lease(unlessIn flags: [String], _ fault: String?) -> [String] {
         guard !flags.contains("--lease-ttl") else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }

@@ -34,7 +34,8 @@ class Bench:
         self.shipshape = os.path.join(binaries, "shipshape")
         self.started = time.monotonic()
         self.row = ""
-        #: The batch size that the bare cursor requests; 0 for the server's default size. The row `sweep` determines it.
+        #: The batch size of reads by a bare cursor; 0 for the server's default. The benchmark `sweep` finds the fastest
+        #: size.
         self.batch = 10_000
         self.server = Server(os.environ["SHIPSHAPE_BENCH_MONGOD"], folder, CACHE_GIGABYTES)
         self.uri = self.server.uri

@@ -7,7 +7,7 @@ from measure import Command
 from rows import line, memory_line, pair_line, row, watch_memory
 
 #: The changes that the rows measure: the steps of a job, and the same update by hand. If a change has `stages`, these
-#: prepare the documents of A. If only one in 50 documents needs the change, `every` is 50.
+#: aggregation stages prepare the documents. If only one in 50 documents needs the change, `every` is 50.
 RETYPE = {
     "steps": "[{convert: {field: quantity, to: string}}]",
     "by hand": {"q": {"quantity": {"$type": "int"}}, "u": [{"$set": {"quantity": {"$toString": "$quantity"}}}]},

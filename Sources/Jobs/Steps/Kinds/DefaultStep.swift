@@ -12,7 +12,7 @@ package struct DefaultStep: StepKind {
     package enum Filling: Hashable, Sendable {
         /// Every document gets the same value.
         case constant(BSONValue)
-        /// The time of the job's start; until the job has started, the server's time.
+        /// The time of the job's start; before that time is known, the server's current time (`$$NOW`).
         case now
     }
 

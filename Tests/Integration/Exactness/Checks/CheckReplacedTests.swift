@@ -5,7 +5,8 @@ import Testing
 
 /// Tests a check whose collection is dropped or renamed during the scan.
 ///
-/// The cursors of such a collection just end. The check must not mistake this for the end of the collection.
+/// The server then answers a `find` with too few documents instead of an error. The check must not mistake them for the
+/// whole collection.
 @Suite struct CheckReplacedTests {
     enum Change: CaseIterable { case drop, dropAndCreate, rename, dropDatabase }
 

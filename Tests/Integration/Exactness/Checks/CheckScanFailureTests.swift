@@ -9,9 +9,9 @@ import Testing
 
 /// Tests that a check reopens a lost cursor after the last `_id` that it read, so that it reads every document once.
 @Suite struct CheckScanFailureTests {
-    /// More `_id`s than a batch holds.
+    /// The `_id`s of more documents than a batch holds.
     ///
-    /// Some of them are unusual, such as NaN. A query by bounds or a comparison might lose these.
+    /// A query by bounds such as `$gt` might miss documents with an unusual `_id`, such as NaN.
     private static let ids: [BSONValue] =
         [.minKey, .null, .double(.nan), .maxKey] + (0..<25_000).map { .integer($0) } + ["a", .bool(true)]
 

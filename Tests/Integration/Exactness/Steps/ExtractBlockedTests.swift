@@ -96,9 +96,11 @@ import Testing
         }
     }
 
-    /// Another client inserts a document with the `_id` of a new home after the run has found that the `_id` is free.
+    /// Another client inserts a document into `homes` after the run has found that its `_id` is free, and before the
+    /// run inserts its own document with this `_id`.
     ///
-    /// The run then neither overwrites the other client's document nor removes the embedded object from the person.
+    /// The run does not overwrite the other client's document, and does not remove the object from the person's field
+    /// `home`.
     @Test func anIndexThatAnotherClientMakesInBetweenIsKeptToo() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {

@@ -40,10 +40,11 @@ import Testing
         }
     }
 
-    /// Values are compared exactly down to five levels of nesting.
+    /// The step compares values exactly down to five levels of nesting.
     ///
-    /// Values below the fifth level are compared by `$eq` and by their size. The size distinguishes `int` from the
-    /// other types of numbers. Whether the values are equal or not, the step does not overwrite the target.
+    /// Below the fifth level, the step compares values by `$eq` and by their size. An `int` and an equal `double`
+    /// therefore differ, but a `long` and an equal `double` count as the same. In both cases, the step does not
+    /// overwrite the target.
     @Test func exactDownToTheStatedDepth() async throws {
         func nested(_ value: BSONValue, _ levels: Int) -> BSONValue {
             (0..<levels).reduce(value) { inner, level in level % 2 == 0 ? ["a": inner] : [inner] }
