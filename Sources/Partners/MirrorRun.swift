@@ -92,9 +92,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Each of these writes
-        // may have overwritten a later change of a client, and the next mirror could not restore that change. A write
-        // that restores a document is awaited, too.
+        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Only the streams show
+        // whether such a write overwrote a client's change, and the next mirror could not restore that change. The
+        // mirror restores the change, and also waits for the write that restores it.
         let end = ContinuousClock.now + Self.reportWait
         repeat {
             while !unreported.isEmpty, ContinuousClock.now < end {
@@ -169,8 +169,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     /// Lists the pair of every document of a side as a pair that has to be carried over.
-    /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
-    ///   pair counts as deleted; `nil` if it is unknown which document of a pair changed.
+    /// - Parameter drop: the time at which the other side's collection was dropped. The other document of each pair
+    ///   then counts as deleted at that time. `nil` if it is unknown which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
         streamReads.begin()
         let reader = try kernel.pool.client()
@@ -223,7 +223,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Handles a write by the mirror that the stream of a side reported.
     ///
-    /// If the write overwrote a client's later change, the pair is carried over again.
+    /// If the write overwrote a change that a client made after the mirror had read the document, the pair is carried
+    /// over again.
     private mutating func noteOwn(_ own: ChangeFeed.IgnoredChange, _ side: PartnerSide) {
         guard let key = partner.key(of: own.id, on: side) else { return }
         if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
