@@ -151,8 +151,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(lag: max(0, lag)))
-        // Every held pair is tried again, because it may be possible now to carry it over: for example, a validator was
-        // changed, or a document that a lookup needs was added.
+        // Every pair that an earlier run could not carry over is tried again. The obstacle may be gone: for example, a
+        // validator was changed, or a document that a lookup needs was added.
         streamReads.begin()
         for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
@@ -308,7 +308,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// Returns the age of the oldest change that is not carried over yet, in milliseconds; 0 if there is none.
     ///
     /// A stream is late if it has not reached the time that the deployment had at the previous call. A late stream may
-    /// still report older changes, so the time that the stream has reached counts as the time of a change.
+    /// still report older changes, so the time that it has reached counts as the time of a change that is not carried
+    /// over yet.
     private mutating func oldestAge() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let late = sides.values.map(\.time).filter { $0 < lag.known }

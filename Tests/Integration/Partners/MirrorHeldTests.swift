@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// A document cannot be carried over to the partner while another document there has the same unique key.
+    /// A document cannot be carried over while another document of the partner collection has the same unique key.
     ///
     /// The document waits, and is carried over once the other one has a new key.
     @Test func aKeyThatTheOtherSideGivesUpLaterGoesOverThen() async throws {
