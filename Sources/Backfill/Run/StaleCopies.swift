@@ -7,8 +7,8 @@ import Steps
 /// Finds copies that differ from their sources because a source changed after the job copied it; the job does not
 /// update them.
 ///
-/// A target that already differed from its source before the job does not count: the journal has no entry for it,
-/// because the job did not write it.
+/// A target that already differed from its source before the job does not count. The journal shows that the job did not
+/// write such a target.
 struct StaleCopies {
     /// The most documents of one step that are looked up in the journal.
     private static let maximum = 10_000
