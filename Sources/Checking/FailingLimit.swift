@@ -57,7 +57,7 @@ public struct FailingThreshold: Hashable, Sendable {
     }
 }
 
-/// A limit for failing documents, and how many fail.
+/// A limit for failing documents, with the number of failing documents that count against it.
 public struct FailingLimitUse: Hashable, Sendable {
     /// The collection; `nil` for the limit of the check as a whole.
     public var namespace: Namespace?
@@ -75,7 +75,8 @@ public struct FailingLimitUse: Hashable, Sendable {
 }
 
 extension FailurePolicy {
-    /// Whether the policy accepts some failing documents.
+    /// Whether the policy has a limit for failing documents: one for the whole check, or one for a collection or a
+    /// rule.
     public var hasLimits: Bool { maximum != nil || !thresholds.isEmpty }
 
     /// Returns each limit with the number of documents that count against it.
@@ -83,9 +84,9 @@ extension FailurePolicy {
     /// The limit for the check as a whole comes last. It is absent if every collection with judged documents has a
     /// limit of its own.
     ///
-    /// A failing document counts against the threshold of each rule that it breaks. If it also breaks a rule without a
-    /// threshold, it counts against the limit of its collection. If the collection has no limit, it counts against the
-    /// limit of the check.
+    /// A failing document counts against the threshold of each rule that it breaks. If a document breaks a rule without
+    /// a threshold, it counts against the limit of its collection, or against the limit of the check if the collection
+    /// has no limit.
     public func uses(in report: CheckReport) -> [FailingLimitUse] {
         var uses: [FailingLimitUse] = []
         var rest = FailingLimitUse(limit: maximum ?? .documents(0), failing: 0, judged: 0)
@@ -105,7 +106,7 @@ extension FailurePolicy {
         return rest.judged > 0 || uses.isEmpty ? uses + [rest] : uses
     }
 
-    /// Whether a limit accepts the documents of a group of findings.
+    /// Whether the limit that applies to a group of findings is not exceeded.
     public func accepts(_ group: ViolationGroup, of collection: CheckReport.Collection, in report: CheckReport) -> Bool
     {
         let uses = uses(in: report)

@@ -1,12 +1,12 @@
 import BSON
 
-/// A violation before it is put into words: the few bytes that the walker stores for it.
+/// A violation in a compact form of a few bytes, from which the checker later makes the text for a report.
 ///
-/// The node determines the path and, together with the rule, the expectation.
+/// The schema node determines the path. The node and the rule together determine which value was expected.
 struct Finding: Hashable, Sendable, BitwiseCopyable {
     var rule: Rule
     var level: Level
-    /// The number of the node that has the finding.
+    /// The number of the node to which the finding belongs.
     ///
     /// The nodes of the schema are numbered first, then the nodes of its constraints, and then the nodes of the sync
     /// engine.

@@ -28,7 +28,8 @@ struct ValueCondition {
         case .otherLength, .tooDeep: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
-        // In a mixed value, the expression also matches a link, because the keys of a link begin with a dollar sign.
+        // If the schema type is `mixed`, the expression also matches a DBRef, because the keys of a DBRef begin with a
+        // dollar sign.
         case .dollarKey: node.flags.contains(.mixed)
         case .none where finding.rule == .mixedCollection: TypeMask(found.type) == .object
         // The expression does not read the linked collection, so it also matches links to documents that exist and
@@ -83,9 +84,10 @@ struct ValueCondition {
         }
     }
 
-    /// Returns an expression that is true if a value is 16 bytes of binary data of the found subtype.
+    /// Returns an expression that is true if a value is 16 bytes of binary data with the subtype that the finding
+    /// states.
     ///
-    /// Binary data of one length sorts by subtype, so two bounds select the subtype.
+    /// MongoDB sorts binary data of equal length by subtype, so two bounds select the subtype.
     private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
         func bound(_ byte: UInt8) -> BSONValue {
             .binary(subtype: found.subtype, bytes: Array(repeating: byte, count: 16))

@@ -13,16 +13,17 @@ package struct Outcome: Sendable {
     /// An upper bound for the share of further documents that the schema will not accept, if they are like the
     /// documents that were read.
     ///
-    /// The bound is the sum of two one-sided bounds of Clopper and Pearson. The first bounds the share of documents
-    /// that the schema refuses on purpose; it is computed from ``failing``. With a cover below 100%, it is approximate,
-    /// because the same documents decided what the schema refuses.
+    /// The bound is the sum of two one-sided Clopper-Pearson bounds. The first bound applies to documents that the
+    /// schema refuses on purpose, and is computed from ``failing``. If ``InferOptions/cover`` is below 1, this bound is
+    /// only approximate, because the documents that it counts also decided what the schema refuses.
     ///
-    /// The second bounds the share of documents with something that no document read had. To compute it, a second
-    /// schema is made from half of the documents, and ``heldOut`` counts the documents of the other half that it
-    /// misses. This bound also holds for the schema made from all documents, which accepts more.
+    /// The second bound applies to documents with a field or a value that is in none of the documents that were read.
+    /// To compute it, a second schema is made from half of these documents, and ``heldOut`` counts the documents of the
+    /// other half that only the second schema refuses. The bound also holds for the schema made from all documents,
+    /// because that schema accepts more.
     package let unseenBound: Double
-    /// The number of documents in the half from which ``Inference/trained`` was not made, and the number of documents
-    /// in it that `trained` misses.
+    /// The number of documents in the half from which ``Inference/trained`` was not made, and how many of them
+    /// `trained` misses.
     ///
     /// A missed document fails under `trained`, but does not fail under the schema made from all documents. If
     /// ``InferOptions/isStrict`` is set, a document that might fail counts as one that fails, under both schemas.

@@ -115,7 +115,8 @@ package struct JobStatus: Sendable {
 }
 
 extension JobStatus {
-    /// Whether ``pendingReservations`` may include documents that are still syncable after their chunk is written.
+    /// Whether ``pendingReservations`` may be too high, because a chunk might leave some of the reserved documents
+    /// syncable.
     package var areReservationsProvisional: Bool { !isFinal }
 
     /// Whether the job's counts stay the same until the job runs again.

@@ -39,7 +39,7 @@ struct StateShape {
         }
     }
 
-    /// The type that each field must have if it is present; in a path, `*` stands for each member of an array.
+    /// The type that each field must have if it is present; `*` in a path means each member of an array.
     private let fields: [(path: [Substring], kind: Kind)]
     /// The fields that must be present.
     private let required: [[Substring]]

@@ -165,8 +165,8 @@ extension MongoCollection {
 
     /// Returns the first documents of a `find`, as many as one reply holds.
     ///
-    /// Unlike ``find(_:options:readPreference:)``, this accepts values that contain a field with an empty name; the
-    /// driver's cursors refuse such values.
+    /// Unlike ``find(_:options:readPreference:)``, this method accepts filters and other arguments that contain a field
+    /// with an empty name. The driver's cursors refuse such arguments.
     /// - Parameters:
     ///   - arguments: the arguments of the `find` command, without the collection's name.
     ///   - options: the options that the driver reads or adds to the command, such as `readConcern` and `sessionId`;
@@ -266,7 +266,7 @@ extension MongoCollection {
 
     /// Returns the documents in the order in which a member stores them.
     /// - Parameters:
-    ///   - place: the number of the record to begin after; `nil` begins with the first.
+    ///   - place: the `$recordId` of the record after which the cursor begins; `nil` to begin with the first record.
     ///   - showsRecords: whether each document contains its record's number, as `$recordId` after its own fields; this
     ///     doubles the cost on the server.
     package func records(

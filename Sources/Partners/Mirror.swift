@@ -6,12 +6,13 @@ import Jobs
 package import Mongo
 package import Running
 
-/// Keeps both sides of a partner equal while clients write to both.
+/// Keeps an original collection and its partner collection equal while clients write to both.
 ///
-/// The change streams of both sides report which documents changed. The mirror then reads the current state of both
-/// documents of a pair, and adapts the document that did not change. If both changed before one change could be carried
-/// over, the mirror reports a conflict, and usually the later change wins. The mirror writes in transactions. It
-/// recognises its own writes by the session, which their change events contain.
+/// The change streams of both collections report which documents changed. The mirror then reads the current state of a
+/// pair, which is an original and its partner document, and adapts the document that did not change. If clients changed
+/// both documents before one change could be carried over, the mirror reports a conflict, and usually the later change
+/// wins. The mirror writes in transactions. It recognizes its own writes by the session, which their change events
+/// contain.
 package struct Mirror: Sendable {
     let partner: Partner
     let options: RunOptions

@@ -92,9 +92,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     private mutating func finish(_ isCaughtUp: Bool) throws -> MirrorOutcome {
-        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Each of these writes
-        // may have overwritten a later change of a client, and the next mirror could not restore that change. A write
-        // that restores a document is awaited, too.
+        // The mirror waits for the streams to report its last writes, for at most ``reportWait``. Only the streams show
+        // whether such a write overwrote a client's change, and the next mirror could not restore that change. The
+        // mirror restores the change, and also waits for the write that restores it.
         let end = ContinuousClock.now + Self.reportWait
         repeat {
             while !unreported.isEmpty, ContinuousClock.now < end {
@@ -151,8 +151,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
         let places = sides.values.compactMap(\.place)
         let lag = places.map { now.seconds - ($0.time?.seconds ?? now.seconds) }.max() ?? 0
         mirror.events(.following(lag: max(0, lag)))
-        // Every held pair is tried again, because it may be possible now to carry it over: for example, a validator was
-        // changed, or a document that a lookup needs was added.
+        // Every pair that an earlier run could not carry over is tried again. The obstacle may be gone: for example, a
+        // validator was changed, or a document that a lookup needs was added.
         streamReads.begin()
         for key in held.keys { dirty.add(key, read: streamReads.latest) }
         if mirror.comparesAll { for side in PartnerSide.allCases { try markAll(of: side, at: nil) } }
@@ -169,8 +169,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     }
 
     /// Lists the pair of every document of a side as a pair that has to be carried over.
-    /// - Parameter drop: the time at which the other side's collection was dropped, so that the other document of each
-    ///   pair counts as deleted; `nil` if it is unknown which document of a pair changed.
+    /// - Parameter drop: the time at which the other side's collection was dropped. The other document of each pair
+    ///   then counts as deleted at that time. `nil` if it is unknown which document of a pair changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
         streamReads.begin()
         let reader = try kernel.pool.client()
@@ -223,7 +223,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Handles a write by the mirror that the stream of a side reported.
     ///
-    /// If the write overwrote a client's later change, the pair is carried over again.
+    /// If the write overwrote a change that a client made after the mirror had read the document, the pair is carried
+    /// over again.
     private mutating func noteOwn(_ own: ChangeFeed.IgnoredChange, _ side: PartnerSide) {
         guard let key = partner.key(of: own.id, on: side) else { return }
         if let time = own.earlier { unreported.noteChange(of: key, on: side, at: time) }
@@ -307,7 +308,8 @@ struct MirrorRun: ~Copyable, FollowingRun {
     /// Returns the age of the oldest change that is not carried over yet, in milliseconds; 0 if there is none.
     ///
     /// A stream is late if it has not reached the time that the deployment had at the previous call. A late stream may
-    /// still report older changes, so the time that the stream has reached counts as the time of a change.
+    /// still report older changes, so the time that it has reached counts as the time of a change that is not carried
+    /// over yet.
     private mutating func oldestAge() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let late = sides.values.map(\.time).filter { $0 < lag.known }

@@ -37,7 +37,7 @@ extension PartnerState {
         return PartnerEvidence(differences: verified["differences"]?.integer, time: ServerTime(verified["at"]))
     }
 
-    /// The partner that the record describes, with the facts that a check of the original's schema changes needs.
+    /// The partner that the record describes, in the form in which a comparison of schemas uses it.
     ///
     /// `nil` if the record does not describe a partner with both of its collections, or if it was read without the
     /// server's time in the field `now`.

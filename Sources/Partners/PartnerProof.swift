@@ -5,10 +5,10 @@ import Jobs
 import Mongo
 import Steps
 
-/// Checks every original before anything is written.
+/// Checks every document of the original collection before the first document is copied to the partner collection.
 ///
-/// The forward and then the reverse steps must restore each original. The proof also counts the partner's documents
-/// that would not sync, or would not fit the validator.
+/// The forward steps and then the reverse steps must restore each document. The check also counts the documents of the
+/// partner collection that would not sync, or would not fit the validator.
 struct PartnerProof: Sendable {
     let partner: Partner
     /// The original's validator, which the partner's documents should also fit; `nil` if the original has none.

@@ -6,13 +6,15 @@ import ServerSchema
 
 /// Plans the steps that repair the documents of one collection in which a check found failures.
 ///
-/// For a finding of a wrong type, ``FieldPlanner`` plans as for a change from the found type to the declared one.
+/// If a value has a wrong type, ``FieldPlanner`` plans the steps as if the schema had changed from the found type to
+/// the declared one.
 struct FindingPlanner {
     let fields: FieldPlanner
     let stage: StageCheck
 
-    /// Returns the groups of entries for all findings, sorted by path, and then the groups for the values that the user
-    /// states at other paths.
+    /// Returns the groups of plan entries: first the groups for the findings, sorted by path.
+    ///
+    /// The groups after them fill fields at other paths with the values that the user states with `--default`.
     ///
     /// Steps that remove fields come last.
     func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
@@ -75,8 +77,8 @@ struct FindingPlanner {
         part.entries[0].violations = [finding]
         if let refusal = stage.refusal(of: part.steps) { return part.refused(because: refusal, in: fields.dialect) }
         // The first step repairs the values of the finding. Each later step repairs values that the first step writes.
-        // No finding counts these values, so the later steps are marked `isStray`: a survey removes the ones that no
-        // document needs.
+        // No finding counts the values that the first step writes, so the later steps are marked `isStray`. A survey of
+        // the documents then removes each later step that no document needs.
         for index in part.entries.indices.dropFirst() { part.entries[index].isStray = true }
         return part
     }
@@ -85,7 +87,7 @@ struct FindingPlanner {
 
     /// Returns the reason why no step repairs a finding about the document as a whole.
     ///
-    /// If the repair does not state a reason, the result is a general one.
+    /// If the repair does not state a reason, the result is a general reason.
     private static func reason(_ repair: Repair) -> String {
         switch repair {
         case .decision(let reason), .unneeded(let reason): reason

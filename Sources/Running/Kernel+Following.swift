@@ -8,8 +8,8 @@ extension Kernel {
     /// Takes the lease `name`, and returns a kernel for work that follows changes, such as a watch or a mirror.
     /// - Parameters:
     ///   - limits: the limits for the throttle; with `nil`, the kernel has no throttle.
-    ///   - freeing: called before each attempt to take the lease. A transaction of a killed mirror may still lock the
-    ///     document of an ended lease; `freeing` then has to end the transaction.
+    ///   - freeing: called before each attempt to take the lease. Its task is to end a transaction of a killed mirror,
+    ///     which may still lock the lease's document after the lease has ended.
     /// - Throws: ``RunError``, for example of kind `leaseHeld` when another runner holds the lease; ``MongoError``.
     package static func following(
         _ name: String, _ options: RunOptions, limits: Job.Limits? = nil, on pool: ClientPool, stop: StopSignal,

@@ -1,8 +1,8 @@
 import BSON
 import ServerSchema
 
-/// An object type that OLD in a property's rename `OLD=NEW` may name, because OLD begins with the type's title or
-/// collection.
+/// An object type to which a renamed property may belong, because OLD in the rename `OLD=NEW` begins with the type's
+/// title or its collection.
 struct RenameOwner {
     /// The name that the operator wrote for the type: a title or a collection.
     let name: String

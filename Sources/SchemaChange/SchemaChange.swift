@@ -14,7 +14,7 @@ public struct SchemaChange: Hashable, Sendable {
     /// The path in the documents, with the names of the newer schema; with the names of the older schema if the newer
     /// one does not have the path.
     ///
-    /// The path is the root for a change of the type itself.
+    /// The path is the root if the change affects the collection's type as a whole, for example its title.
     public var path: SchemaPath
     /// The collection of the documents before the deploy; the older name if the collection moved.
     public var oldNamespace: Namespace?
@@ -30,7 +30,7 @@ public struct SchemaChange: Hashable, Sendable {
     public var place: SourceLocation?
     /// The object of the newer schema that lost a field; `nil` for a change that removes no field.
     var newHolder: SchemaNode?
-    /// The partner that serves the change, or the unverified partner that the change adds; `nil` if there is none.
+    /// The partner collection that serves the change, or that the change adds; `nil` if there is none.
     public internal(set) var partner: PartnerCollection?
     /// A clause that says what changed, such as `email becomes required`; it never has a value of a document.
     public var description: String
@@ -41,7 +41,8 @@ public struct SchemaChange: Hashable, Sendable {
         case breaking
         /// The change is additive: the server can apply it in place, and installed clients continue to work.
         case nonBreaking = "non-breaking"
-        /// The change is additive if schemas are versioned, and breaking otherwise.
+        /// The change is additive because the app uses schema versioning; without schema versioning, it would be
+        /// breaking.
         case versioned
         /// A partner collection serves the change: it has the documents as the new schema describes them, and the
         /// original collection keeps its schema.

@@ -39,7 +39,7 @@ struct StepFinder: Sendable {
         self.group = group
     }
 
-    /// Returns the condition that a step might change the document, or might skip it.
+    /// Returns the condition under which at least one of the steps might change or skip a document.
     static func isAnything(_ steps: [CompiledStep]) -> Expression {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
     }

@@ -3,7 +3,7 @@ import Importing
 import ServerSchema
 import Testing
 
-/// Tests the keywords of values, arrays and objects.
+/// Tests how the JSON Schema keywords for values, arrays and objects are translated to MongoDB's `$jsonSchema`.
 @Suite struct KeywordTests {
     @Test(arguments: [
         (#"{"const": "a"}"#, #"{"enum": ["a"]}"#), (#"{"const": null}"#, #"{"enum": [null]}"#),

@@ -5,7 +5,7 @@ import ServerSchema
 
 /// The JSON Schemas of job files, `jobs/job.schema.json` and `jobs/partner.schema.json`, which editors use.
 package enum JobSchema {
-    /// A mapping of a job file, with the keys that the schema allows in it.
+    /// A YAML mapping in a job file, such as `limits`, with the keys that the JSON Schema allows in the mapping.
     package struct Place {
         /// The name of the mapping in messages.
         package var name: String

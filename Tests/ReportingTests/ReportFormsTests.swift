@@ -37,10 +37,11 @@ import Testing
                 GitHubAnnotations(report).text.split(separator: "\n").count { $0.hasPrefix("::error ") }
             )
         }
-        // The three failures are the verdict on the documents, the verdict on the limit, and one group of findings.
+        // The three failures are the verdict on the documents, the verdict on the limit of unsynced documents, and one
+        // group of findings.
         #expect(try failures(FailurePolicy()) == (3, 3))
         #expect(try failures(FailurePolicy(includesPossible: true)) == (4, 4))
-        // If the ledger will reach its limit, this is a failure, even if findings about documents are not failures.
+        // A ledger that will reach its limit is a failure, even if the policy ignores findings about documents.
         #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
     }
 

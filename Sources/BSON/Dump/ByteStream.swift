@@ -101,9 +101,9 @@ struct RawSource: ~Copyable {
 
     /// Whether the source is compressed with gzip, judged by its first bytes.
     ///
-    /// A BSON document of 559,903 bytes can begin with the same four bytes as gzip. If the source begins with them, and
-    /// its fifth byte is not 0, 559,903 bytes are inspected. If they are a valid BSON document, the source is not
-    /// compressed.
+    /// The first four bytes of a gzip file can also be the length of a BSON document of 559,903 bytes. If the source
+    /// begins with these four bytes, and the fifth byte is not 0, the first 559,903 bytes are inspected. If they are a
+    /// valid BSON document, the source is not compressed.
     mutating func beginsAsGzip() throws(ByteStream.Failure) -> Bool {
         try readHead(4)
         guard head.starts(with: [0x1F, 0x8B, 8]) else { return false }

@@ -7,8 +7,8 @@ import Steps
 /// Finds copies that differ from their sources because a source changed after the job copied it; the job does not
 /// update them.
 ///
-/// A target that held another value before the job does not count, because the journal shows that the job did not write
-/// it.
+/// A target that already differed from its source before the job does not count. The journal shows that the job did not
+/// write such a target.
 struct StaleCopies {
     /// The most documents of one step that are looked up in the journal.
     private static let maximum = 10_000
@@ -45,7 +45,10 @@ struct StaleCopies {
 
     private func isRefreshed(_ index: Int) -> Bool { job.steps[index].step.kind.refresh != nil }
 
-    /// Returns a note on the documents that a refresh skipped, with the types of source and target in a few of them.
+    /// Returns a note on the documents that a step with `whenPresent: refresh` skipped, because the target differs from
+    /// its source.
+    ///
+    /// The note shows the types of source and target in a few of these documents.
     private func conflict(
         _ step: StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
     ) throws(MongoError) -> String {
@@ -74,9 +77,8 @@ struct StaleCopies {
     private func isSuspect(_ after: [StepCount], _ index: Int) -> Bool {
         guard job.steps[index].client == nil, after.indices.contains(index) else { return false }
         // The step's targets are compared with their sources if some targets hold another value than the step would
-        // write, or if a step of the job file kept values of its targets. A rename is run as a copy and a removal, so
-        // its copy is not a step of the job file. A value that this copy kept is no reason to compare, because the
-        // removal reports that source and target differ.
+        // write, or if the step kept values of its targets. The second condition does not apply to the copy that is a
+        // part of a rename, because the removal that follows this copy reports that source and target differ.
         let keeps = job.job.steps.contains { $0.step == job.steps[index].step }
         return after[index].skipped.contains { left in
             left.count > 0

@@ -14,7 +14,7 @@ struct UndoLoop: ~Copyable {
     let subject: UndoSubject
     /// The services that the undo shares with runs, such as retries and the lease; a dry run has no lease.
     var kernel: Kernel
-    /// The unsync budget; `nil` if the documents are not judged.
+    /// The unsync budget; `nil` if the undo does not check which documents become unsyncable.
     let budget: UnsyncBudget?
     var overlay: UndoOverlay?
     var tally = UndoTally()
@@ -34,7 +34,8 @@ struct UndoLoop: ~Copyable {
 
     var collection: MongoCollection { kernel.client.collection(subject.namespace) }
 
-    /// Whether the undo judges whole documents, and not only the fields that the job wrote.
+    /// Whether the undo checks whole documents, against the active schema or the validator, and not only the fields
+    /// that the job wrote.
     var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
     /// Undoes the entries of the journal from a position back to the oldest entry.
@@ -111,7 +112,7 @@ struct UndoLoop: ~Copyable {
     }
 }
 
-/// The release of reservations of documents that sync again after the job had made them unsyncable.
+/// Releases the reservations of documents that the job had made unsyncable, and that sync again after the undo.
 extension UndoLoop {
     /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///

@@ -54,7 +54,7 @@ struct UndoMemory {
     /// - Returns: `false` if this undo has skipped it already.
     mutating func leave(_ id: BSONValue) -> Bool { leftNow.insert(id).inserted }
 
-    /// Sets the job's current attempt; the undo processes its journal entries next.
+    /// Begins the undo of an attempt of the job; the undo processes the attempt's journal entries next.
     /// - Parameter written: the record of which documents the attempt did not change, or might not have changed; `nil`
     ///   if the journal has no such record.
     mutating func begin(_ written: JournalStore.Written?) {
@@ -72,8 +72,9 @@ struct UndoMemory {
     /// Records that a write to the given documents is about to be sent.
     mutating func send(_ ids: some Sequence<BSONValue>) { sent.formUnion(ids) }
 
-    /// Whether a write to the document was sent in the current batch, even by an earlier try of the batch that was cut
-    /// off.
+    /// Whether a write to the document was sent in the current batch.
+    ///
+    /// The writes of an earlier, interrupted try of the same batch count as well.
     func wasSent(_ id: BSONValue) -> Bool { sent.contains(id) }
 
     /// Ends the current batch, and drops the list of documents to which its writes were sent.
@@ -89,8 +90,8 @@ struct UndoMemory {
     /// Whether each field of the entry has its old value, or was already restored by this undo from a newer entry.
     ///
     /// A field in ``rewritten`` must have its old value even if this undo restored it, because the restored value may
-    /// be one that the job itself wrote. If ``rewritten`` is `nil`, this applies to all fields. Also `false` if this
-    /// undo has restored no field yet.
+    /// be one that the job itself wrote. If ``rewritten`` is `nil`, this applies to all fields. The result is also
+    /// `false` if this undo has not restored any field yet.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
         guard !restored.isEmpty else { return false }
         let (now, before) = (now.view, group.before.view)

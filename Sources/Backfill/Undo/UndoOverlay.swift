@@ -6,28 +6,30 @@ import JobState
 /// A dry run does not write. Before it compares an older journal entry with a document, it therefore removes these
 /// changes from its copy of the document.
 ///
-/// An attempt in the journal has each document only once. But other entries may concern the same document: an older
-/// attempt at the same chunk has the same documents, and an earlier pass may have some of them.
+/// The journal may have several entries for one document. An attempt has at most one, but an older attempt at the same
+/// chunk has entries for the same documents, and an earlier pass may have entries for some of them.
 struct UndoOverlay {
-    /// The most documents whose changes in the passes of ``lasting`` are remembered.
+    /// The largest number of documents in ``kept``.
     static let maximum = 100_000
 
     /// The changes in the current chunk that a real undo would have undone so far, by `_id`, except those in ``kept``.
     private var recent: [BSONValue: [JournalGroup]] = [:]
-    /// The changes in the passes of ``lasting`` that a real undo would have undone so far, by `_id`.
+    /// The changes that the passes in ``lasting`` made, and that a real undo would have undone so far, by `_id`.
     private var kept: [BSONValue: [JournalGroup]] = [:]
     private var chunk: (pass: Int, chunk: BSONValue)?
-    /// The numbers of the passes whose changes are kept to the end, because an earlier pass may have changed the same
-    /// documents.
+    /// The numbers of the passes whose changes are kept until the dry run ends, because an earlier pass may have
+    /// changed the same documents.
     private let lasting: Set<Int>
     private let maximum: Int
-    /// Whether the passes of ``lasting`` have more than ``maximum`` documents.
+    /// Whether the passes in ``lasting`` changed more documents than ``kept`` can hold.
     ///
-    /// Changes of the documents beyond that number may be counted more than once.
+    /// The changes of the documents that are not in ``kept`` may be counted more than once.
     private(set) var isFull = false
 
-    /// - Parameter judgesWhole: whether whole documents are judged. Then the changes of every pass except the first are
-    ///   kept. Otherwise, the changes of a pass are kept only if an earlier pass touches one of the same fields.
+    /// Creates an overlay without changes.
+    /// - Parameter judgesWhole: whether the undo checks whole documents. If `true`, the changes of every pass except
+    ///   the first are kept. If `false`, the changes of a pass are kept only if an earlier pass changed one of the same
+    ///   fields.
     init(_ passes: [JournalStore.Pass], judgesWhole: Bool, maximum: Int = Self.maximum) {
         self.maximum = maximum
         lasting = Set(

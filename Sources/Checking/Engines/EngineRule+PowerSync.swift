@@ -1,11 +1,11 @@
-/// The table of rules, by engine.
+/// The table of the rules of all sync engines, with one row for each rule.
 extension EngineRule {
     /// The rules of all engines.
     ///
     /// Within an engine, the rules with the worst outcome come first.
     public static let all: [EngineRule] = powersync + objectbox + ditto + rxdb + couchbase + any
 
-    /// Returns the row of the table for a code; `nil` if no engine has the rule.
+    /// Returns the rule with this code; `nil` if no engine has such a rule.
     public static func named(_ code: RuleCode) -> EngineRule? { byCode[code] }
 
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })

@@ -69,7 +69,7 @@ extension Tally {
             below: [.field("_id")])
         let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
-        // The active schema is checked with the same engine's rules, so the document also fails under the active
+        // The check against the active schema uses the same engine's rules, so the document also fails under the active
         // schema.
         (new.verdict, new.active) = (.certain, before.map { _ in .certain })
         if !isExcepted { new.unexcepted = .certain }

@@ -1,10 +1,10 @@
 import BSON
 import ServerSchema
 
-/// Writes the Prisma model that a fitter decided on.
+/// Makes a Prisma model from the decisions of a ``SchemaFitter``.
 ///
-/// The fitter decides, as for a validator, which BSON types a path may have; the model gets a type that reads all of
-/// them, at worst `Json`.
+/// The fitter decides which BSON types the values at a path may have. The field then gets a Prisma type that can read
+/// all of them, or `Json` if there is no such type.
 struct PrismaBuilder {
     private let fitter: SchemaFitter
     private let enums: EnumRule?
@@ -13,8 +13,9 @@ struct PrismaBuilder {
     private var enumerations: [PrismaSchema.Enumeration] = []
     private static let nowhere = SourceLocation(whole: "")
 
-    /// Returns a schema with the model of one collection, and the types and enums in it.
-    /// - Parameter reserved: the names of other models.
+    /// Returns a Prisma schema with the model of one collection, and with the composite types and enums that the model
+    /// uses.
+    /// - Parameter reserved: the names of other models, which the new model and its types must not have.
     static func schema(
         _ fitter: SchemaFitter, of collection: String, title: String, reserved: Set<String>
     ) -> PrismaSchema {
@@ -85,7 +86,7 @@ struct PrismaBuilder {
 
     // MARK: types
 
-    /// Returns the field of a node; `nil` if the schema leaves it out.
+    /// Returns the model's field for a node of the path tree; `nil` if the schema leaves the field out.
     private mutating func field(
         _ node: Int, _ name: String, _ stored: String, path: [String]
     ) -> PrismaSchema.Field? {
@@ -105,7 +106,7 @@ struct PrismaBuilder {
         return field
     }
 
-    /// Returns the type of an array's elements; `nil` if Prisma has no list for them.
+    /// Returns the Prisma type of an array's elements; `nil` if no Prisma list can hold the elements.
     private mutating func element(
         of node: Int, path: [String]
     ) -> (PrismaSchema.FieldType, PrismaSchema.NativeType?)? {
@@ -115,7 +116,7 @@ struct PrismaBuilder {
         return type(of: items, plan, path: path)
     }
 
-    /// Returns the kinds of the values at a node, without null, and without kinds whose types the fitter dropped.
+    /// Returns the kinds of values at a node. Null is left out, and so is each kind whose BSON type the fitter dropped.
     private func kinds(of node: Int, _ plan: Plan) -> Set<ValueKind> {
         Set(fitter.tree.nodes[node].kinds.map { $0.0 }.filter { $0 != .null && plan.types.contains($0.serverType) })
     }
@@ -140,7 +141,9 @@ struct PrismaBuilder {
         ([.date, .timestamp], .dateTime), ([.binData, .uuid, .otherBinary, .objectId], .bytes),
     ]
 
-    /// Adds the type of the objects at a node, and returns its name; `nil` if they are dictionaries or have no fields.
+    /// Adds a composite type for the objects at a node, and returns the name of the type.
+    ///
+    /// Returns `nil` if the objects are dictionaries or have no fields.
     private mutating func embedded(_ node: Int, path: [String]) -> String? {
         guard !fitter.tree.nodes[node].isFolded else { return nil }
         let place = types.count

@@ -9,8 +9,8 @@ package struct AlteredDocument: Hashable, Sendable {
     let condition: Expression
     /// Whether the condition compares a hash of the whole document.
     ///
-    /// The hash must be computed before the server reads any field of the document. After that, the server takes the
-    /// field from a copy of the document, in which the field may already be altered.
+    /// The hash must be computed before the server reads any field of the document. Once the server has read a field,
+    /// it uses a copy of the document in which that field may already be altered.
     let hashesFirst: Bool
     /// Whether the document has an array among the values that the steps read or write.
     ///
@@ -63,9 +63,10 @@ extension AlteredDocument {
     /// keys are not 0, 1, 2 and so on. The server does so even if a step only reads inside the value: mongod 6.0 gives
     /// both fields of one name the value of the first, and every server renumbers an array.
     ///
-    /// A repeated name matters in the document itself, in an object that contains a field of a step, and in the upper
-    /// levels of a value that a step reads inside. To detect it, the condition applies `$mergeObjects` to the single
-    /// object, which keeps one field of each name, and compares the object's size or hash with that of the result.
+    /// The condition looks for repeated names in the document itself, in each object that contains a field of a step,
+    /// and in the upper levels of a value whose content a step reads. `$mergeObjects` keeps one field of each name. The
+    /// condition therefore applies `$mergeObjects` to the object alone, and compares the size or hash of the result
+    /// with that of the object.
     /// - Parameter seesKeys: Whether the server can hash the bytes of an object, from 5.0 on. The hash shows whether
     ///   `$mergeObjects` would renumber an array. On earlier servers, this cannot be detected.
     package init(by steps: [Step], seeingKeys seesKeys: Bool) {
@@ -82,10 +83,10 @@ extension AlteredDocument {
         // The server renumbers each array that it reads or writes, so these are the paths of all values that the steps
         // may read or write.
         //
-        // A job with a single step that loses nothing and changes nothing in place writes only to targets without a
-        // value, and to the fields that it removes. If a job has several steps, a document may need only some of them.
-        // The other steps then write back the present values of their targets, and of the top-level fields that contain
-        // the targets.
+        // If a job has a single step that loses no value and changes nothing in place, the step writes only to targets
+        // without a value, and to the fields that it removes. If a job has several steps, a document may need only some
+        // of them. Each of the other steps then writes its target and the top-level field around the target with their
+        // present values.
         let paths = steps.flatMap { step in
             let isAlone = steps.count == 1 && step.kind.determinesOldValue && !step.kind.changesInPlace
             let written =
@@ -103,9 +104,10 @@ extension AlteredDocument {
         condition = .any([Self.shrinks(root)] + ofKeys + merged + seenInto)
     }
 
-    /// Returns one expression for each group of paths: whether `condition` holds for the value at one of these paths.
+    /// Returns one expression for each group of paths; it is true if `condition` holds for the value at a path of the
+    /// group.
     ///
-    /// All paths into the same list or dictionary form a group.
+    /// Paths that lead through the same lists and dictionaries, or through none, form a group.
     private static func holds(in paths: [FieldPath], _ condition: (Expression) -> Expression) -> [Expression] {
         var groups: [(containers: [FieldPath], paths: [FieldPath])] = []
         for path in paths {

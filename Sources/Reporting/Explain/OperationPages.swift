@@ -1,4 +1,5 @@
-/// The pages on codes that no schema has: remarks, findings of the history, waits and exit codes.
+/// The pages of `shipshape explain` on remarks of `infer`, findings of `check --history`, reasons to wait, and exit
+/// codes.
 enum OperationPages {
     /// The pages on the remarks of `infer`.
     static let remarks = Explanation.pages(

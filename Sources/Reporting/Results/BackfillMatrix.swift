@@ -43,10 +43,11 @@ package struct BackfillMatrix: Reportable {
 
     /// The notes on all databases.
     ///
-    /// Each note appears once, after the names of the databases that it applies to.
+    /// Each note appears once, after the names of the databases that it applies to. These names are left out if the
+    /// note applies to every database with a report.
     ///
-    /// Notes that differ only in the database's name count as one note, which has the name of the job file's database.
-    /// A note that applies to every database with a report appears without names before it.
+    /// Notes that differ only in the name of their database count as one note, which then contains the name of the
+    /// database in the job file.
     private var notes: [String] {
         var places: [(note: String, databases: [String])] = []
         for entry in found.entries {

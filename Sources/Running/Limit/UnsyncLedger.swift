@@ -4,7 +4,8 @@ import Concurrency
 package import Mongo
 package import Scanning
 
-/// A reader of the ledger of unsynced documents, on whose entries there is a limit.
+/// A reader of the ledger in which the sync engine lists unsynced documents; jobs keep the number of entries below a
+/// limit.
 ///
 /// The sync engine may create the ledger while a job runs, so the reader looks again for a missing ledger, at most once
 /// a second. The reader must be used on one thread.

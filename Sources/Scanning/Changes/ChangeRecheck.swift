@@ -107,8 +107,8 @@ struct ChangeRecheck {
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
         try reader.read(Array(changed.all)) { document in
-            // The server considers some `_id`s with different bytes equal, such as 1 and 1.0. Two such `_id`s find the
-            // same document, which must be judged only once.
+            // The server considers some `_id`s with different bytes equal, such as 1 and 1.0. A query for either of two
+            // such `_id`s finds the same document, which must be judged only once.
             guard let key = try DocumentKey(of: document), changed[key] != nil, judged.insert(key).inserted else {
                 return
             }

@@ -127,8 +127,7 @@ package struct LedgerSurvey {
 extension UnsyncedReport.Collection {
     /// Adds the numbers of entries of another ledger.
     ///
-    /// The numbers of documents are not added, because two ledgers may record the same document. They are counted
-    /// separately.
+    /// The numbers of documents are counted separately and not added, because two ledgers may record the same document.
     fileprivate mutating func add(_ other: Self, reasonsAtMost maximum: Int) {
         entryCount += other.entryCount
         for reason in other.reasons { reasons.add(reason.text, reason.entryCount, atMost: maximum) }

@@ -52,8 +52,8 @@ struct ComparisonFlags: ParsableArguments {
     /// Reads the active schema and compares the new one with it, as `diff` does; `nil` if the operator names no active
     /// schema.
     /// - Parameters:
-    ///   - read: the new schema as it was read. If it has a single collection and the active schema is a single file,
-    ///     the file describes that collection.
+    ///   - read: the content of the new schema. If the new schema has a single collection, and the active schema is a
+    ///     single file, the active schema describes that collection.
     ///   - collection: the only collection to check; `nil` for all.
     /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for an active schema of another dialect.
     func baseline(

@@ -28,8 +28,8 @@ struct DamagedDocumentTests {
             }
         }
         #expect(damaged > 1_000)
-        // The quick check ends at its first finding, so it might not reach damage that the full check finds. This is
-        // not counted in `differing`.
+        // The quick check ends at its first finding, so it might not reach damage that the full check finds.
+        // `differing` does not count such a document.
         #expect(differing == 0)
     }
 }

@@ -36,7 +36,7 @@ import Testing
             let run = try #require(runs.first)
             #expect(runs.count == 1 && first.errors.contains(run), "\(runs)")
             #expect(stored.allSatisfy { if case .date? = $0["at"] { true } else { false } })
-            // The file `f.jsonl` lists the same documents.
+            // The file `f.jsonl` lists the same two documents as the collection `failures`.
             let lines = try #require(folder.text(of: "f.jsonl")).split(separator: "\n")
             #expect(lines.count { $0.contains(#""record":"failure""#) } == 2)
             #expect(lines.last?.contains(#""record":"result""#) == true)

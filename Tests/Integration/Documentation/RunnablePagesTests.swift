@@ -3,10 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the commands in fences marked `sh run` work in the demo's folder.
+/// Tests that the commands in the documentation's code blocks marked `sh run` work in the folder of the demo app.
 ///
 /// The commands run with a tenth of the demo's documents. If a page says that its demo has this size, the test also
-/// compares their output with the page.
+/// compares the output of the commands with the page.
 @Suite struct RunnablePagesTests {
     /// A command of a page, and the line that the page shows as the beginning of its output.
     ///
@@ -18,9 +18,10 @@ import Testing
 
     static let pages = (try? ShownCommand.files().filter { !(try commands(of: $0).isEmpty) }) ?? []
 
-    /// Returns the commands in a page's fences that are marked `sh run`; empty if there are none.
+    /// Returns the commands in a page's code blocks that are marked `sh run`; empty if there are none.
     ///
-    /// If a fence has lines that begin with `$ `, its commands are these lines. Otherwise, each line is a command.
+    /// If a code block has lines that begin with `$ `, only these lines are commands. Otherwise, each line is a
+    /// command.
     static func commands(of page: String) throws -> [Command] {
         let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
         return text.matches(of: /(?ms)^```sh run\n(.*?)^```$/).flatMap { fence -> [Command] in

@@ -65,7 +65,7 @@ import Testing
 
     /// A run retries a failed write to the state database, which holds the job, its progress and its lease.
     ///
-    /// The program cannot know whether the server did such a write before the failure.
+    /// The program cannot know whether the server executed the write before the failure.
     @Test(arguments: [Failure.connectionLost, .notMajority], ["update", "findAndModify"])
     func aFailureAtTheStartIsRetried(_ failure: Failure, _ command: String) async throws {
         try await withPeople { test in

@@ -12,7 +12,8 @@ enum FaultSweep {
     /// A trial spends most of its time waiting for a process.
     static let atOnce = 4
 
-    /// Runs a trial for one visit after another, until a trial shows that the command has no further visit.
+    /// Runs trials for the visits `first`, `first + step` and so on, until the command ends before the visit of a
+    /// trial.
     ///
     /// - Parameters:
     ///   - step: the distance between the visits to try: 1 for every visit, 5 for every fifth.

@@ -2,9 +2,9 @@ import BSON
 import TestSupport
 import Testing
 
-/// Several runners begin the same job at the same time.
+/// Tests that several runners that begin the same job at the same time leave the same documents as one runner.
 ///
-/// The documents are the same as after one runner. A runner that is refused reports that.
+/// A runner that cannot get the job's lease ends with exit code 76.
 @Suite struct RunnersAtOnceTests {
     private static let counts = TestScale.pick([4], full: [2, 4, 8], torture: [2, 4, 8])
     private static let times = TestScale.pick(1, full: 2, torture: 100)
@@ -46,7 +46,8 @@ import Testing
 
     /// Several runners begin at the same time, two for each part of the job, which `--part` selects.
     ///
-    /// The second runner of a part is refused, or begins after the first one has ended.
+    /// The second runner of a part ends with exit code 76 if the first one holds the part's lease, or runs after the
+    /// first one has ended.
     @Test(.timeLimit(.minutes(60)), arguments: counts) func onPartsTheyLeaveWhatOneDoes(_ count: Int) async throws {
         let mongod = try await Mongod.shared
         let subject = FaultSubject.backfill(of: 40)

@@ -77,8 +77,8 @@ import Testing
                         try await test.database.fill("more", count: 5_000) { _ in ["text": text] }
                     }
                 }
-                // The job is short, so the test starts it only after the cache is dirty. The server also cleans the
-                // cache by itself, so the throttle reason can end for a short time.
+                // The job is short, so the test starts it only after the cache is dirty. The server also writes dirty
+                // pages by itself, so the run can stop waiting for a short time (`isSteady: false`).
                 try await waitUntil("the cache is dirty") {
                     let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
                     let cache = status["wiredTiger"]?.document?["cache"]?.document

@@ -4,9 +4,10 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A change of one document of a pair cannot be carried over, and then a client changes the other document, too.
+/// Tests a conflict: a mirror cannot carry over a change of one document, and then a client also changes the document
+/// on the other side.
 ///
-/// This is a conflict. Neither document overwrites the other until the conflict is resolved.
+/// Neither document overwrites the other until the conflict is resolved.
 @Suite(.fencedDeletes) struct MirrorHeldTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy { test in
@@ -224,7 +225,7 @@ import Testing
         }
     }
 
-    /// A document cannot be carried over to the partner while another document there has the same unique key.
+    /// A document cannot be carried over while another document of the partner collection has the same unique key.
     ///
     /// The document waits, and is carried over once the other one has a new key.
     @Test func aKeyThatTheOtherSideGivesUpLaterGoesOverThen() async throws {

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A job, and the writes of clients of both sides while a mirror carries their changes over.
+/// A partner job, and clients that write to both of its collections while a mirror carries the changes over.
 struct MirrorWorkload: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Returns the part of the job file that follows the names of the partner and of its collections.
@@ -61,7 +61,7 @@ struct MirrorWorkload: Sendable, CustomTestStringConvertible {
         private let state = Mutex(State())
         /// The text that a client last wrote to each document, by the document's number; `nil` after a deletion.
         ///
-        /// If clients of both sides write a document, the other side may have a later text.
+        /// If clients of both sides write a document, one side may have a later text, which is not recorded here.
         var titles: [Int: String?] { state.withLock { $0.titles } }
         /// The number of writes of all clients.
         var writes: Int { state.withLock { $0.writes } }

@@ -5,10 +5,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Runs App Services functions under Node, with a stub that has the collections of a test's database.
+/// Runs App Services functions under Node; the functions call a stub instead of the collections of the test's database.
 ///
-/// For each call of a collection's method, the stub writes a request to a file. The test answers it from the server.
-/// All values are extended JSON.
+/// For each call, the stub writes a request to a file. The test sends the request to the server, and writes the answer
+/// to another file. All values are extended JSON.
 struct NodeFunctions {
     let database: TestDatabase
     let folder: CommandLineFolder
@@ -93,9 +93,11 @@ struct NodeFunctions {
     }
 }
 
-/// The functions that `partner triggers` writes have the same results as the mirror.
+/// Tests that the App Services functions that `partner triggers` generates change documents as `partner mirror` does.
 @Suite(.fencedDeletes) struct PartnerTriggersTests {
-    /// A client's change of a document on one side; without an `update`, the document is deleted.
+    /// A client's change of a document in the original collection (`source`) or in the partner collection (`target`).
+    ///
+    /// If `update` is `nil`, the client deletes the document.
     private struct Change {
         var side: String
         var number: Int
@@ -147,8 +149,8 @@ struct NodeFunctions {
                     try await apply(change, to: triggered.database)
                     let run = try await node.run("\(out)/functions/tasks_from_\(change.side).js", id: id(change))
                     #expect(run.writes <= 1)
-                    // The function's write fires the trigger of the other side. The function of that trigger must
-                    // find nothing to do.
+                    // In App Services, this write would fire the trigger of the other collection. The test calls the
+                    // function of that trigger itself, and the function must not write.
                     let other = change.side == "source" ? "target" : "source"
                     let twin = Change(side: other, number: change.number, update: nil)
                     if run.writes > 0 {
@@ -173,7 +175,8 @@ struct NodeFunctions {
         }
     }
 
-    /// The trigger functions convert the same texts to numbers as the mirror, and each text to the same int or long.
+    /// The trigger function converts a text `_id` to the same int or long as the mirror, or refuses the text as the
+    /// mirror does.
     @Test func aTextBecomesTheSameNumberAsInTheMirror() async throws {
         let job = """
             id: {from: string, to: int}

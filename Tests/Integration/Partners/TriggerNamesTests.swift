@@ -96,7 +96,8 @@ import Testing
         }
     }
 
-    /// A field that only one side has keeps its value, even if every JavaScript object inherits a member of that name.
+    /// A field that only the partner collection has keeps its value, even if every JavaScript object inherits a member
+    /// of that name.
     @Test func aFieldOfOneSideMayHaveTheNameOfAnInheritedMember() async throws {
         try await Mongod.shared.withPartner { test in
             let app = try await generate("only: {target: [__proto__, toString, constructor]}", of: test)

@@ -149,7 +149,8 @@ extension BackfillCase {
 
     /// Returns a document of the journal in the layout of version 2.
     ///
-    /// The upper half of the document's number is the lease's token, and the lower half is the number of the attempt.
+    /// In version 2, the upper 32 bits of `_id.seq` are the token of the lease, and the lower 32 bits are the number of
+    /// the attempt.
     private static func asVersion2(_ attempt: BSONDocument, number: Int) throws -> BSONDocument {
         let elements = try attempt.elements().filter { !["parts", "evidence"].contains($0.name) }
         return BSONDocument(

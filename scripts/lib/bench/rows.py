@@ -266,7 +266,7 @@ def tenfold(bench):
     few = check(bench, FLAT, "Order", count=bench.count("A"))
     peaks = [watch_memory(bench, command) for command in (many, few)]
     seconds = measure.alternate({"D": many, "A": few, "again": few}, bench.rounds, bench.progress)
-    # The factor gives the time per document, because D has more documents than A.
+    # The factor turns total times into times per document, because the data set D has more documents than A.
     time = pair_line("`check`, live, D: time per document", "A", seconds["D"], seconds["A"], 1.1, seconds["again"],
                      factor=bench.count("A") / bench.count("D"))
     return [time, memory_line("`check`, live, D: peak memory", "A", *peaks)]

@@ -12,8 +12,8 @@ package struct CopyStep: TargetRuled {
     var rule = TargetRule()
     /// The conversion that a later step of the job applies to the target in place; `nil` if there is none.
     ///
-    /// A target that holds the converted value of the source does not count as another value, because the later step
-    /// converted it in an earlier run.
+    /// A target that holds the converted value of the source is not a conflict, because the later step converted the
+    /// target in an earlier run.
     var conversion: Conversion?
 
     package var target: FieldPath { to }
@@ -37,8 +37,8 @@ package struct CopyStep: TargetRuled {
 
     package func body() -> StepBody {
         let (source, target) = (Expression.field(from), Expression.field(to))
-        // If a null in the target counts as missing, a null in the source counts as missing as well, because the target
-        // would still count as missing after a null was copied.
+        // If the rule treats a null in the target as missing, a null in the source also counts as missing. Otherwise,
+        // the step would copy the null, and the target would still count as missing.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
         // With `replace`, the step writes the value that a later conversion of the target would make. If it wrote the
         // unconverted value, each of the two steps would change the other's result in every run.

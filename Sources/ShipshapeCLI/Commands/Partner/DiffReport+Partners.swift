@@ -5,12 +5,12 @@ internal import Partners
 internal import SchemaChange
 
 extension DiffReport {
-    /// Returns the partner collections in the state database that may serve changes of this report.
+    /// Returns the partner collections in the state database that may affect the verdicts on changes of this report.
     ///
-    /// The result is empty if there are none, or if the user cannot read the database.
+    /// The result is empty if there are no such collections, or if the user cannot read the state database.
     ///
-    /// A partner collection is returned if the report has versioned or breaking changes of its original, or if a change
-    /// adds the partner collection itself.
+    /// A partner collection is returned if the report has versioned or breaking changes of its original collection, or
+    /// if a change adds the partner collection itself.
     /// - Parameter place: returns the collection in the deployment for a collection that the schemas describe.
     func partners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace = { $0 }

@@ -1,11 +1,11 @@
 import BSON
 import Conformance
 
-/// Steps whose effect the model does not know; the test asks the server for the expected result.
+/// Random steps that the model does not simulate; the server computes their expected result for the test.
 extension ModelStep {
     private static let fields = ["a", "b", "c", "d", "e.x", "m.k", "l", "e.y"]
 
-    /// Returns a random step whose effect the model does not know, such as one over array elements or with an
+    /// Returns a random step that the model does not simulate, such as a step over array elements or with an
     /// expression.
     static func unmodelled(using random: inout Randomness) -> ModelStep {
         let field = random.pick(fields)

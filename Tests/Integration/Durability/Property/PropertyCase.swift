@@ -56,7 +56,8 @@ struct PropertyCase {
         self.random = random
     }
 
-    /// Runs the job with its disturbances, and checks the result.
+    /// Causes disturbances, such as kills and user writes, then runs the job a last time, and checks its result and its
+    /// undo.
     ///
     /// - Parameter disturbances: the disturbances before the last run; `nil` chooses them at random, by the seed.
     mutating func run(_ disturbances: [PropertyDisturbance]?) async throws {

@@ -2,10 +2,13 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests how the links to documents that become embedded objects are counted, over all collections of the app.
+/// Tests how `check`, `plan` and a job count the links to each document that the new schema turns into an embedded
+/// object.
 ///
-/// A document can become an embedded object only if exactly one link leads to it. One error reports a document without
-/// a link, and another error a document with several links.
+/// The links in all collections of the app count.
+///
+/// A document can become an embedded object only if exactly one link leads to it. There is one error for documents
+/// without a link, and another error for documents with several links.
 @Suite struct BacklinkTests {
     private typealias Case = CheckVerdictCase
     private static let address = Case.schema("Address", ["city": "string"])
@@ -46,11 +49,11 @@ import Testing
         }
     }
 
-    /// Addresses 3 and 4 have several links: 3 is `home` and `work` of one person, 4 is a `home` and the `hq` of a
-    /// company.
+    /// Two links lead to address 3, the `home` and the `work` of one person. Two links lead to address 4, a person's
+    /// `home` and a company's `hq`.
     ///
-    /// Addresses 1, 2, 5 and 6 have one link each: 2 only as `work`, 5 from the list `sites`, and 6 by a value of type
-    /// long. Nothing links to 7.
+    /// One link leads to each of the addresses 1, 2, 5 and 6. The link to 2 is in `work`, the link to 5 is in the list
+    /// `sites`, and the link to 6 is a long instead of an int. No link leads to address 7.
     @Test func everyLinkOfTheAppCounts() async throws {
         try await withAddresses { test in
             let run = try await test.check()
@@ -107,9 +110,10 @@ import Testing
         }
     }
 
-    /// A job counts the links in all collections of its schemas, not only in the field that it changes.
+    /// A job with the step `embed` counts the links in all collections of its schemas, not only in the field that it
+    /// changes.
     ///
-    /// An address with only a `work` link has a parent, and an address that is a person's `home` and a company's `hq`
+    /// An address to which only a `work` links therefore has one parent. An address to which a `home` and an `hq` link
     /// has two parents.
     @Test func aJobThatEmbedsCountsThemToo() async throws {
         try await withAddresses { test in

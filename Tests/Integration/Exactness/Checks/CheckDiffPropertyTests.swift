@@ -53,13 +53,13 @@ import Testing
         let parts = try #require(verdict["parts"]?.document, about)
         let change = try #require(parts["change"]?.document, about)
 
-        // The part of the verdict about the change is what `diff` reports.
+        // In the verdict of `check`, the part `change` is the same as the verdict of `diff`.
         for key in ["worst", "changes", "breaking", "consequences"] { #expect(change[key] == said[key], about) }
         let isBreaking = said["worst"] == "breaking"
         #expect(diff.exitCode == (isBreaking ? 1 : 0), about)
         #expect((change["severity"] == "harmful") == isBreaking, about)
 
-        // The part of the verdict about the documents agrees with the checker's verdict on each document.
+        // The verdict of `check` states as many newly failing documents as the checker finds one by one.
         let (old, new) = (try pair.compiled(pair.old, namespace), try pair.compiled(pair.new, namespace))
         let newlyFailing = try pair.documents.count {
             try old.check($0.view) != .certain && new.check($0.view) == .certain

@@ -82,9 +82,9 @@ import Testing
         }
     }
 
-    /// Another client has changed the targets of all documents except the last one.
+    /// A target is refreshed even if it comes after thousands of documents whose targets another client has changed.
     ///
-    /// The long `_id`s of the changed documents fill a whole page of the query for documents to refresh.
+    /// The long `_id`s of these documents fill a whole page of the query that finds the documents to refresh.
     @Test func aTargetAfterManyThatClientsChangedIsRefreshed() async throws {
         try await Mongod.shared.withBackfill { test in
             let ids = (0..<3_500).map { BSONValue.string(String(repeating: "x", count: 1_000) + "\($0)") }
