@@ -192,9 +192,9 @@ extension CheckReport {
         public var scope = SyncScope.synced
         /// Whether the collection's documents count in the verdict.
         public var isCounted = true
-        /// The second collection that has, or is to have, the changed schema, so that this collection keeps its schema.
+        /// The partner collection, which has or will have the changed schema, so that this collection keeps its schema.
         ///
-        /// `nil` if there is none.
+        /// `nil` if there is no partner collection.
         public var partner: Namespace?
         /// The name by which programs call the collection in a Prisma client, such as `user`; `nil` in other dialects.
         public var clientName: String?

@@ -109,8 +109,8 @@ extension CompiledSchema {
 
 /// Judges the constraints of an App Services schema, such as `minimum`, with the walker of the `jsonschema` dialect.
 ///
-/// The findings are only *possible*, because no documentation says whether the sync engine checks constraints. The
-/// nodes of the constraints have the numbers after those of the schema's nodes.
+/// The findings are only *possible*, because no documentation says whether the sync engine checks constraints. In
+/// findings, the node numbers of the constraints follow those of the schema's own nodes.
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {
         guard schema.dialect == .appServices, let root = schema.root.constraintsAlone else { return nil }
@@ -135,7 +135,8 @@ extension CompiledSchema {
         _ = try JSONWalker(constraints).object(document, node: 0, depth: 0, into: &collector)
     }
 
-    /// Returns a finding of a constraint with its node number in the plan of the constraints; `nil` for other findings.
+    /// Returns the finding with the number of its node in the plan ``constraints``; `nil` if the finding is not of a
+    /// constraint.
     func constraint(_ located: FindingCollector.Located) -> FindingCollector.Located? {
         guard constraints != nil, Int(located.finding.node) >= nodes.count, engineRule(of: located) == nil else {
             return nil
@@ -179,8 +180,8 @@ extension CompiledSchema {
 
     /// Returns the keys that a document's links hold, without nulls and without keys of a wrong type.
     ///
-    /// A key of a wrong type has a finding already. A link that is compared with a field other than `_id` is skipped,
-    /// because such a link does not sync.
+    /// A key of a wrong type has a finding already. A link that leads to a field other than `_id` is skipped, because
+    /// such a link does not sync.
     /// - Throws: ``BSONError`` if the bytes on the path to a key are damaged.
     package func linkedKeys(of document: borrowing BSONView) throws(BSONError) -> [LinkedKey] {
         var result: [LinkedKey] = []

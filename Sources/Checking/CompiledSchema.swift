@@ -31,7 +31,7 @@ public struct CompiledSchema: Sendable {
     let engine: EnginePlan?
     let hasEngine: Bool
     let links: [Link]
-    /// The path and the words of each node, which findings show.
+    /// The texts that findings show for each node: the path, and what the schema expects there.
     let texts: NodeTexts
 
     /// Whether the schema is a validator, which the server applies to writes and the sync engine ignores.
@@ -48,11 +48,11 @@ public struct CompiledSchema: Sendable {
     /// with ``CheckOptions/countsAsymmetric``.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
 
-    /// The paths and words of all nodes of a schema, which findings show.
+    /// The texts that findings show for each node of a schema.
     struct NodeTexts {
         /// The path of each node, including the nodes of the constraints and those of the engine.
         let paths: [SchemaPath]
-        /// The words for what the schema expects at each node.
+        /// A text for each node that says what the schema expects there.
         let expectations: [String]
     }
 
@@ -120,7 +120,8 @@ public struct CompiledSchema: Sendable {
     /// other documents. With the rules of an engine, there is no filter, because the server cannot judge these rules.
     public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
 
-    /// Marks each default that is not null as usable, or as unusable if it does not fit the field's node.
+    /// Records for each default that is not null whether it is usable; a default that does not fit the node of its
+    /// field is unusable.
     private mutating func markUsableDefaults(_ defaults: [(field: Int, value: BSONValue)]) {
         for (field, value) in defaults where value != .null {
             let isUsable = fits(value, node: Int(fields[field].node))

@@ -31,7 +31,7 @@ public struct DeployVerdict: Hashable, Sendable {
 
     /// The severities of one part of the verdict, from the best to the worst.
     public enum Severity: String, Hashable, Sendable, CaseIterable {
-        /// Nothing speaks against the deploy.
+        /// The part of the verdict shows no reason against the deploy.
         case safe
         /// The part of the verdict shows that the deploy might be unsafe, or not everything was checked.
         case unknown

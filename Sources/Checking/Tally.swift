@@ -55,7 +55,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// The number of documents that come before this tally's next document in the source and that other tallies count.
+    /// How many of the documents before this tally's next one, in the order of the source, other tallies count.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?

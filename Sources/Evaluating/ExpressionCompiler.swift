@@ -15,7 +15,7 @@ struct ExpressionCompiler {
     /// Whether the expression reads more of the document than the fields of ``fieldNames``.
     private(set) var readsMore = false
     private var variables: [String: Int] = [:]
-    /// The objects whose `$toHashedIndexKey` a `$let` binds to a variable, by the name of the variable.
+    /// The operands of `$toHashedIndexKey`, each by the name of the `$let` variable that holds the hash.
     ///
     /// Such a variable can be read only in the comparison that ``comparedWithItsMerge(_:)`` compiles.
     private var hashes: [String: BSONValue] = [:]
@@ -164,10 +164,11 @@ struct ExpressionCompiler {
         return list.values.count == 1 ? list.values[0] : nil
     }
 
-    /// Returns ``Node/changesByMerging(_:seesKeys:)`` for the negation of `equality`, if `equality` compares an object
-    /// with the result of `$mergeObjects` for the same object; otherwise `nil`.
+    /// Returns the negation of `equality` as ``Node/changesByMerging(_:seesKeys:)``; `nil` if `equality` has another
+    /// form.
     ///
-    /// The comparison is between the hashes of the object and the result, or between their sizes.
+    /// In the expected form, `equality` compares an object with the result of `$mergeObjects` for this object, by the
+    /// hashes or by the sizes of the two.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {

@@ -59,11 +59,12 @@ package struct BackfillReport: Sendable {
     /// The number of documents in the job's scope when the run began, either counted or taken from the collection's
     /// metadata.
     package var estimatedDocuments: Int
-    /// How many documents each step would change or skip, counted before the run.
+    /// How many documents each step would change or skip, counted before the run; empty if they were not counted.
     package var before: [StepCount]
     /// How many documents each step would still change or skip after the run.
     ///
-    /// In a dry run, these are the counts that a run would leave. Empty if a signal stopped the run.
+    /// In a dry run, these are the counts that a run would leave. Empty if a stop signal arrived before they were
+    /// counted.
     package var after: [StepCount]
     /// The work that the run did, or would do.
     package var work = Work()
@@ -146,7 +147,8 @@ extension BackfillReport {
         package var samples: [BSONValue]
 
         /// Groups skipped documents by the server's error code; the group with the most documents comes first.
-        /// - Parameter unlisted: how many documents that the sync translator has locked are missing from `failures`.
+        /// - Parameter unlisted: the number of documents that are locked by the sync translator but not in `failures`;
+        ///   the group with the code 0 counts them as well.
         package static func all(of failures: [Failure], unlisted: Int = 0) -> [FailureGroup] {
             Dictionary(grouping: failures, by: \.code).map { code, failures in
                 FailureGroup(

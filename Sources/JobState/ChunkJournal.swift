@@ -115,8 +115,8 @@ package struct ChunkJournal {
         return was.type != willBe.type || !before.valueBytes(was).isEqual(to: after.valueBytes(willBe))
     }
 
-    /// Returns the fields by which the journal stores a group's change: the values before the write and a digest of
-    /// those after it.
+    /// Returns the fields by which the journal stores a group's change: the values before the write, and a digest of
+    /// the values after the write.
     ///
     /// The `_id`s and the evidence of the group's documents are not included.
     private func head(

@@ -9,7 +9,8 @@ package struct JobStore {
     package static let version = 3
     /// The oldest layout that this version of the program reads.
     ///
-    /// Journals of that layout do not record which attempts at chunks were written, and number the attempts with gaps.
+    /// In this layout, a journal does not record which attempts at a chunk were written, and the numbers of the
+    /// attempts have gaps.
     static let oldest = 2
 
     let client: StoreClient
@@ -36,8 +37,7 @@ package struct JobStore {
         /// Whether a step sets an additional field, which the job file names with `once`, to mark the documents that it
         /// has changed.
         var hasMarkers: Bool
-        /// The `_id`s between which the documents of this part of a divided job lie; empty for a job that is not
-        /// divided.
+        /// The bounds of the `_id`s that the job covers, if the job is one part of a divided job; otherwise empty.
         package var bounds: BSONDocument = [:]
         /// The database that ``text`` names, if the job runs in another database; otherwise `nil`.
         package var movedFrom: String?

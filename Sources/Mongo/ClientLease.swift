@@ -56,7 +56,7 @@ extension ClientLease {
 
     /// Whether a server of the deployment is older than 5.0.
     ///
-    /// An error message of such an old server might quote a document's value, and nothing in the message shows it.
+    /// An error message of such an old server might quote a document's value, and does not mark it as a value.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50

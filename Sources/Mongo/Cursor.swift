@@ -6,8 +6,8 @@ internal import CMongoC
 /// The cursor's calls block the thread until the server answers. The cursor holds its client, and kills the server's
 /// cursor when it is destroyed. The corresponding C type is `mongoc_cursor_t`.
 ///
-/// If the server refuses to send a batch because of its load, this type requests the batch again. It creates the
-/// session itself for this purpose: a session that the driver creates for a cursor is lost at the first error.
+/// If the server refuses to send a batch because of its load, this type requests the batch again. For this purpose, it
+/// creates a session of its own, because a session that the driver creates for a cursor is lost at the first error.
 @safe
 package struct Cursor: ~Copyable {
     private var handle: OpaquePointer

@@ -28,9 +28,9 @@ package struct PartnerRegistry: Sendable {
             "partners": .integer(comparison.partners),
             "time": comparison.time.map { .timestamp($0.rawValue) } ?? .null,
         ]
-        // A job has two digests, because earlier versions of the program computed the digest in another way. If the
-        // partner's record contains one of the two digests, the comparison is stored with the same one, and otherwise
-        // with the current one.
+        // A partner job has two digests, because earlier versions of the program computed the digest in another way.
+        // The comparison is stored with the digest that the partner's record contains. If the record contains neither,
+        // the comparison is stored with the current digest.
         let digests = BSONValue.array(of: PartnerState.digests(of: partner.job).map { .string($0) })
         let text: BSONValue = [
             "$cond": [["$in": ["$text", digests]], "$text", .string(PartnerState.digest(of: partner.job))]

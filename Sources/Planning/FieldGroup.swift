@@ -5,7 +5,7 @@ import ServerSchema
 struct FieldGroup {
     let path: SchemaPath
     var entries: [PlanEntry] = []
-    /// Entries for the job after the deploy of the newer schema, even if ``entries`` belong to the job before it.
+    /// The entries for the job that runs after the deploy of the newer schema; ``entries`` may be for an earlier job.
     ///
     /// An example is the last step of a rename, which removes the old field.
     var late: [PlanEntry] = []
@@ -33,8 +33,9 @@ struct FieldGroup {
         entries.insert(entry, at: 0)
     }
 
-    /// Returns the group without its steps, because a job cannot hold one of them and the other steps depend on it.
-    /// - Parameter dialect: the dialect of the schema; no partner collection is recommended for Prisma's clients.
+    /// Returns the group with a recommendation in place of its steps, because a job cannot hold one of the steps and
+    /// the others depend on it.
+    /// - Parameter dialect: the dialect of the schema; for Prisma, the text does not recommend a partner collection.
     func refused(because reason: String, in dialect: Dialect) -> FieldGroup {
         var group = FieldGroup(path: path)
         let violations = entries.filter { $0.step != nil }.flatMap(\.violations)

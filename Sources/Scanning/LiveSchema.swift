@@ -44,7 +44,8 @@ package enum LiveSchema {
         let namespace = Namespace(database: database, collection: info.name)
         let place = SourceLocation(whole: "validator of \(namespace)")
         schema.collections.append(try CollectionSchema(jsonSchema: root, namespace: namespace, place: place))
-        // A job is bound to the texts of its schemas, so the validator's text is stored like that of a schema file.
+        // The state database stores the texts of a job's schema files. A validator has no file, so its own text takes
+        // the place of a file's text.
         let text = (try? validator.extendedJSON()) ?? ""
         schema.sources.append(SchemaSource(path: "\(namespace)", text: text))
         for condition in (try? validator.elements()) ?? [] where condition.name != "$jsonSchema" {
@@ -52,8 +53,8 @@ package enum LiveSchema {
                 SchemaNote(
                     .unevaluatedKeyword, location: place, message: "the condition \"\(condition.name)\" is not judged"))
         }
-        // MongoDB 9.0 and later also have the level "constraint". It needs no note, because it refuses even more than
-        // "strict".
+        // The level "constraint", which MongoDB has from 9.0 on, needs no note, because the server then refuses even
+        // more writes than at the level "strict".
         if let level = info.options["validationLevel"]?.text, ["moderate", "off"].contains(level) {
             schema.notes.append(
                 SchemaNote(

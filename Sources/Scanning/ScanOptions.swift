@@ -27,10 +27,10 @@ package struct ScanOptions: Sendable {
     package var sampleSize: Int?
     /// The number of documents per second that all threads together may read; `nil` for no limit.
     package var rate: RateLimit?
-    /// The largest number of documents whose contributions to the counts are in memory at the same time.
+    /// The largest number of documents whose contributions to the counts are kept in memory.
     ///
-    /// The contributions of further documents are in temporary files. All contributions are kept, so that those of
-    /// documents that change during the scan can be subtracted.
+    /// The contributions of further documents are kept in temporary files. If a document changes during the scan, its
+    /// contribution is subtracted from the counts.
     package var seenInMemory = 1 << 20
     /// The folder of the temporary files; `nil` for the folder that `TMPDIR` names, or `/tmp`.
     package var temporaryFolder: String?
@@ -68,9 +68,7 @@ package struct ScanOptions: Sendable {
         /// Called with the `_id` of a document whose earlier findings no longer count.
         ///
         /// Either the document changed during the scan, or its `_id` has the same text as the `_id` of another
-        /// document.
-        ///
-        /// The document is then judged again, unless it was deleted.
+        /// document. After this call, the scan judges the document again, unless the document was deleted.
         package var onRetraction: (@Sendable (_ namespace: Namespace, _ id: BSONValue) -> Void)?
         /// Called if the reading starts over, with the reason as a clause; all earlier findings no longer count.
         package var onRestart: (@Sendable (_ reason: String) -> Void)?

@@ -51,7 +51,7 @@ public struct ChangeKind: Hashable, Sendable {
         case refusedWrites = "refused-writes"
         /// Clients with a local file need a higher schema version or a migration.
         case clientMigration = "client-migration"
-        /// Devices first process the history of the collection up to the change.
+        /// After the change, devices first process the collection's history up to the change.
         case catchUp = "catch-up"
         /// A Prisma client of the newer schema fails to read documents that a client of the older one wrote.
         case failedQueries = "failed-queries"

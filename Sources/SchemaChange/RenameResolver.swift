@@ -44,8 +44,7 @@ struct RenameResolver {
 extension RenameResolver {
     /// Applies the rename of a type or a collection.
     ///
-    /// Does nothing if a file states the rename and both schemas already have the new name, because the rename was then
-    /// made earlier.
+    /// Does nothing if the rename is in a file and was made before the older schema was written.
     /// - Returns: `false` if the rename names a property instead.
     private mutating func takeType(_ rename: Rename) throws(RenameError) -> Bool {
         if let from = Namespace(rename.old), old[from] != nil, let target = Namespace(rename.new) {
@@ -104,7 +103,7 @@ extension RenameResolver {
 extension RenameResolver {
     /// Returns the fields of the older schema that a rename names.
     ///
-    /// The result is empty if a file states the rename and both schemas already have the new name, because the rename
+    /// The result is empty if the rename is in a file and the older schema has only the new name, because the rename
     /// was then made earlier.
     private func places(of rename: Rename) throws(RenameError) -> [Place] {
         let owners = owners(of: rename.old)
@@ -164,7 +163,10 @@ extension RenameResolver {
         }
     }
 
-    /// Returns the types that the beginning of a property's name may mean: collections first, embedded types last.
+    /// Returns the types whose name may be the beginning of a property's old name, such as `Person` in `Person.age`.
+    ///
+    /// Types that are named by their collection come first, then types that are named by their title, the least nested
+    /// first.
     private func owners(of text: String) -> [RenameOwner] {
         guard let names = RenamePath.names(text), names.count > 1 else { return [] }
         var owners: [RenameOwner] = []

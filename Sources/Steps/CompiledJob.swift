@@ -154,8 +154,8 @@ package struct CompiledJob: Sendable {
         }
     }
 
-    /// Returns the compiled steps of the refresh, with which each later run of the job updates the values that the job
-    /// wrote.
+    /// Returns the compiled steps of the refresh, by which a later run of the job writes a target again if its source
+    /// has changed.
     /// - Parameter others: the steps of the job's phases. ``AlteredDocument`` also checks the values that these steps
     ///   read or write, because the server might alter them.
     private static func refreshing(_ steps: [Job.LocatedStep], with others: [CompiledStep]) -> [CompiledStep] {
@@ -172,8 +172,8 @@ package struct CompiledJob: Sendable {
 
     /// Returns the job compiled for a server of this wire version.
     ///
-    /// From MongoDB 5.0 on, the server can detect more of the documents that its write would change beyond the steps'
-    /// own changes; see ``AlteredDocument/init(by:seeingKeys:)``.
+    /// From MongoDB 5.0 on, the server can find more of the documents in which its write would alter more than the
+    /// steps change; see ``AlteredDocument/init(by:seeingKeys:)``.
     package func compiled(for wireVersion: Int) -> CompiledJob {
         guard wireVersion >= ServerHello.wireVersionOf50 else { return self }
         var job = self
@@ -280,8 +280,8 @@ extension CompiledJob {
     /// Whether the kinds of the job's steps prove that no document can need the job again after a run.
     ///
     /// This is the case if the server runs all steps, no step might be needed again after its own write, and no step
-    /// reads or writes a field that another step writes. If the value is `false`, documents have to be checked for a
-    /// second need.
+    /// reads or writes a field that another step writes. If the value is `false`, only a check of the documents can
+    /// show whether they need the job again.
     package var endsByConstruction: Bool {
         let kinds = job.steps.map(\.step.kind)
         let reads = job.steps.map(\.step.reads)

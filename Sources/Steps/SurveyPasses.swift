@@ -1,18 +1,20 @@
 import BSON
 import Jobs
 
-/// The passes of a survey over the steps of a job, in which the server evaluates each step after the earlier ones.
+/// The passes of a survey over the steps of a job.
+///
+/// In each pass, the server evaluates every step on the document as the earlier server-side steps change it.
 struct SurveyPasses {
     let job: CompiledJob
-    /// The number of passes: two if a step is client-side, or if the survey also counts the documents that the steps
-    /// would change after the job; otherwise one.
+    /// The number of passes: two if a step is client-side, or if the survey also counts the documents that each step
+    /// would still change after the job; otherwise one.
     let count: Int
 
     /// Whether the job has a single step, so that a document needs the job if it needs that step.
     var hasOneStep: Bool { job.steps.count == 1 }
 
-    /// The stage that evaluates, once for all steps, whether the server's write would change more of a document than
-    /// the steps do (see ``AlteredDocument``).
+    /// The stage that evaluates, once for all steps, whether a write by the server would alter a document in other ways
+    /// than the steps do (see ``AlteredDocument``).
     private var alterationStage: BSONDocument {
         ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
     }
@@ -44,8 +46,8 @@ struct SurveyPasses {
         return pipeline
     }
 
-    /// The sums that count the documents with each finding; `r0s1c2` is the sum for pass 0 over the steps, step 1 and
-    /// finding 2.
+    /// The sums that count the documents with each finding; for example, `r0s1c2` counts the documents for which step 1
+    /// has finding 2 in pass 0.
     var totals: BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", nil)

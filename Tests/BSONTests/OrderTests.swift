@@ -7,7 +7,8 @@ import Testing
 @Suite struct OrderTests {
     /// One value of each type, in mongod's order.
     ///
-    /// If mongod compares several types as one, such as the types of numbers, only one of them has a value.
+    /// If mongod sorts values of several types together, such as the types of numbers, the list has a value of only one
+    /// of these types.
     static let byType: [BSONValue] = [
         .minKey, .undefined, .null, .int(7), .string("s"), ["a": 1], [1], .binary(subtype: 0, bytes: []),
         .objectID(ObjectID(high: 0, low: 0)), false, .date(milliseconds: 0), .timestamp(0),

@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct ThreadTests {
     @Test(.timeLimit(.minutes(10))) func blockingWorkDoesNotBlockTheCooperativePool() async {
-        // Each task waits for all others. There are more tasks than threads in the pool, so on the pool they would wait
-        // forever.
+        // Each task waits for all others. There are more tasks than threads in Swift's cooperative pool, so the tasks
+        // would wait forever if they blocked the pool's threads.
         let arrivals = Arrivals()
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 {

@@ -35,7 +35,9 @@ import Testing
         try Data(names.joined().utf8).write(to: home.appendingPathComponent("kinds.tsv"))
     }
 
-    /// Runs libFuzzer, which ends the process, so this test does not return; `scripts/fuzz` removes the folder.
+    /// Runs libFuzzer, which ends the process, so this test neither returns nor removes its temporary folder.
+    ///
+    /// `scripts/fuzz` removes the folder.
     @Test func runs() async throws {
         let folder = try FuzzFolder()
         let name = Self.environment["SHIPSHAPE_FUZZ_KIND"]

@@ -17,9 +17,9 @@ import Testing
         #expect(HeldLease(lease: lease(60), askedAt: now - .seconds(31)).isHalfOver)
     }
 
-    /// A write takes at most a quarter of the lease, and at most ten seconds.
+    /// A write can take a quarter of the lease's duration, but at most ten seconds.
     ///
-    /// No write may begin if the lease ends in less than that time.
+    /// It must not begin if the lease ends sooner than that.
     @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
     func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)

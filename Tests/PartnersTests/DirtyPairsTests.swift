@@ -4,8 +4,8 @@ import Testing
 
 @testable import Partners
 
-/// Tests the record of the pairs whose documents clients changed, and whose changes the mirror has not carried over
-/// yet.
+/// Tests the list of pairs, each of a document and its counterpart in the partner collection, whose changes the mirror
+/// has not carried over yet.
 @Suite struct DirtyPairsTests {
     private let key = IDKey(1)
 

@@ -21,7 +21,7 @@ import Testing
 
     /// Returns the plan of repairs for a collection `app.T` with these documents.
     ///
-    /// It first checks that each planned job compiles as for a run.
+    /// The function also compiles each planned job that is not a draft, and throws an error if that fails.
     private func plan(
         _ parts: String, _ documents: [BSONDocument], isValidator: Bool = false, isStrict: Bool = true,
         defaults: [String] = []

@@ -83,7 +83,8 @@ import Testing
         #expect(verdicts(try schema("x E", two), try schema("x E", "enum E {\n C @map(\"A\")\n B\n}")).isEmpty)
     }
 
-    /// Programs use a field's name in the schema, so only a new name in the documents is a rename.
+    /// A field's name in the documents can differ from its name in the schema (`@map`). Only a new name in the
+    /// documents is reported as a rename.
     @Test func aNewNameInTheDocumentsIsARename() throws {
         #expect(
             try verdicts("x Int?", "x Int? @map(\"y\")") == ["property-renamed breaking breaking hidden-values"])
@@ -96,7 +97,7 @@ import Testing
                 == ["collection-moved breaking breaking hidden-values"])
     }
 
-    /// After a rename, a client that requires the field fails on documents with the other name.
+    /// A client that requires a renamed field fails on documents that have the field's name from the other schema.
     ///
     /// A client that does not require the field, or has a default for it, only misses the field's value.
     @Test(arguments: [
@@ -115,7 +116,8 @@ import Testing
         #expect(changes.map(\.description) == ["x: enum restricted, no longer \"b\", \"C\""])
     }
 
-    /// If two fields exchange their stored names, this is no rename, because both names are in both schemas.
+    /// Two fields that exchange their names in the documents are not reported as renamed, because both names are in
+    /// both schemas.
     @Test func swappedNamesAreNoRename() throws {
         let codes = try verdicts("a Int?\nb String?", "a Int? @map(\"b\")\nb String? @map(\"a\")")
         #expect(codes.allSatisfy { $0.hasPrefix("property-type-changed") } && codes.count == 2, "\(codes)")

@@ -2,7 +2,7 @@ import BSON
 
 /// The numbers of documents in a ledger, and the largest number of unsynced documents so far.
 ///
-/// A document counts as unsynced if the ledger shows it, or would show it if the ledger were not late.
+/// A document counts as unsynced if the ledger shows it, or if it is unsyncable and the ledger does not show it yet.
 struct LedgerCounts: Sendable {
     private var shown: Set<BSONValue> = []
     /// The documents that changes made unsyncable, with their current contents.

@@ -127,7 +127,7 @@ extension DumpInput {
                 fromByteOffset: pending.lowerBound + index, as: Int32.self))
     }
 
-    /// Returns the error for a failure that is `ahead` bytes after the end of the bytes that readers have used.
+    /// Returns the error for a failure that is `ahead` bytes after the beginning of the first pending byte.
     func failure(_ code: DumpError.Code, ahead: Int = 0, damage: BSONError? = nil, line: Int? = nil) -> DumpError {
         DumpError(
             code, path: path, offset: offset + Int64(ahead), documents: documents, damage: damage, line: line)

@@ -8,8 +8,8 @@ import Jobs
 /// ``ChunkSize`` again.
 struct ChunkPacing {
     private var size: ChunkSize
-    /// The number of documents in the next chunk while the number grows back to the usual ``size``, after a smaller
-    /// chunk took too long; else `nil`.
+    /// The reduced number of documents in the next chunk, after a chunk with fewer documents than ``size`` took too
+    /// long; `nil` otherwise, and once the number has grown back to ``size``.
     private var trial: Int?
     /// The number of bytes of documents at which the read of a chunk ends.
     private(set) var bytes: Int
@@ -69,7 +69,7 @@ struct WriteTerm: Hashable {
 ///
 /// Until the checkpoint, it is unknown whether a majority has these writes. The oplog keeps the writes of one term in
 /// the order in which the primary acknowledged them. The checkpoint is the last write, so once a majority has it, the
-/// majority has them all. If there was an election in between, an earlier write may be lost.
+/// majority has them all. If there was an election between two of the writes, an earlier write may be lost.
 struct ChunkTerms {
     private var terms: Set<WriteTerm> = []
     /// Whether at least one reply to a write named no term.

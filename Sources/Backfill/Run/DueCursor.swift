@@ -109,8 +109,8 @@ struct DueCursor: ~Copyable {
     /// Returns the next documents; empty at the end.
     ///
     /// The read ends when the documents reach `amount`, or when their `_id`s reach ``ReadAmount/maximumIDBytes``.
-    /// - Parameter isAwaited: returns whether the caller has waited so long that it accepts ``ReadScope/batch``
-    ///   documents.
+    /// - Parameter isAwaited: returns whether the caller has waited so long that the read may end early, with at least
+    ///   ``ReadScope/batch`` documents.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
         var documents: [DueDocument] = []
         var (bytes, idBytes) = (0, 0)

@@ -107,8 +107,8 @@ struct RefreshSearch {
     /// A document is refreshed only if its targets still hold the values that the job wrote; the digests in the journal
     /// show this. The result is empty if no step refreshes its target, or if no target differs from its source.
     ///
-    /// Every search also finds documents whose targets another client changed. To save memory, the search reads the
-    /// documents in pages, and drops the digests of these documents after each page.
+    /// Every search also reads documents whose targets another client changed. To save memory, the search reads the
+    /// documents in pages, and after each page keeps only the digests of the documents to refresh.
     /// - Parameter between: called before each page, and repeatedly while a page is compared with the journal.
     func own(by journal: JournalStore, _ between: () throws -> Void) throws -> Found {
         var found = Found(written: WrittenValues(of: job))
@@ -137,7 +137,7 @@ struct RefreshSearch {
         }
     }
 
-    /// Returns those of the documents whose targets still hold the values that the job wrote.
+    /// Returns the `_id`s in `ids` of the documents whose targets still hold the values that the job wrote.
     private func own(
         among ids: [BSONValue], _ written: WrittenValues, of phase: Phase, in context: ClientContext
     ) throws -> [BSONValue] {

@@ -78,8 +78,8 @@ struct MarkerRemoval {
 
     /// Creates the runner of the removal.
     ///
-    /// A stopped job can be resumed only with the same text. The text of this job is therefore the same whichever
-    /// marker fields are left.
+    /// A stopped job can be resumed only with the same text. The text of the removal therefore names all marker fields,
+    /// even those that no document has any more.
     private func runner(_ stop: StopSignal) throws -> BackfillRunner {
         let markers = Self.markers(of: job)
         var removal = job

@@ -2,7 +2,7 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// Judges the values at a path, for the names that ``JSONSchemaPlan/PathField`` describes.
+/// Judges all values at a path together, for the fields that are judged as paths; see ``JSONSchemaPlan/PathField``.
 ///
 /// mongod turns each keyword into a separate expression over the path. A keyword holds if one of the values satisfies
 /// it, and different values may satisfy different keywords. Source: `makeRestriction` in mongod 6.0.
@@ -168,7 +168,7 @@ extension JSONWalker {
     /// Whether the fields of one object at a path fit their schemas in `properties`.
     ///
     /// mongod tests `required` separately, and any object at the path can satisfy it. If this object lacks a required
-    /// field, mongod still applies the field's schema, which then judges no value.
+    /// field, the field's schema is still applied, to an empty list of values, as in mongod.
     private func propertiesHold(
         _ view: borrowing BSONView, _ rule: JSONSchemaPlan.ObjectRule, depth: Int
     ) throws(BSONError) -> Bool {

@@ -5,7 +5,8 @@ internal import BSON
 /// The reader checks every subschema, even one to which no document has a value. Three kinds of schema describe an
 /// object as a whole: the root, the schemas that keywords such as `allOf` combine at the root, and the schema of a
 /// property named "". In these schemas, mongod ignores the keywords for scalars and arrays, and does not even compile
-/// the patterns. Source: answers of mongod 6.0's schema parser; `semantics.md` section 3 of the project's reference.
+/// the regular expression of `pattern`. Source: answers of mongod 6.0's schema parser; `semantics.md` section 3 of the
+/// project's reference.
 struct JSONSchemaReader {
     /// The collector of errors; `nil` to throw the first error.
     ///
@@ -51,7 +52,7 @@ struct JSONSchemaReader {
         }
     }
 
-    /// Reads a schema that is the value of a keyword such as `not`, or of an entry in a keyword such as
+    /// Reads a schema inside another schema: the value of a keyword such as `not`, or one entry of a keyword such as
     /// `patternProperties`.
     /// - Throws: ``SchemaError`` if the value is not an object; also if mongod would refuse the schema, unless
     ///   ``failures`` collects the error.

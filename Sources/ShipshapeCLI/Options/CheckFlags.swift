@@ -42,8 +42,8 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags for the findings that a check reports and that make it fail, for the number of unsynced documents at which
-/// sync stops, and for the history of counts.
+/// The flags that decide which findings a check reports and which make it fail; also the number of unsynced documents
+/// at which sync stops, and the place of the history of counts.
 struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit

@@ -19,9 +19,10 @@ import Testing
         ("minKey", .minKey), ("maxKey", .maxKey),
     ]
 
-    /// The BSON types that the client reads unchanged as each scalar type, and those that it reads as another value.
+    /// For each scalar type, the BSON types whose values the client reads unchanged, and the BSON types whose values it
+    /// changes when it reads them.
     ///
-    /// Values of all other types make a query fail.
+    /// Values of all other BSON types make a query fail.
     static let table: [(scalar: String, unchanged: Set<String>, changed: Set<String>)] = [
         ("String", ["string", "objectId"], []),
         ("Boolean", ["bool"], []),

@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    /// `merge` adds up the findings in the reports of two parts.
+    /// `merge` adds up the findings in the reports on the two parts of a check.
     @Test func theReportsOfPartsAreJoined() async throws {
         try await Mongod.shared.withDatabase { database in
             try await Mongod.shared.withDatabase("state") { state in

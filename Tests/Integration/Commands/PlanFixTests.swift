@@ -51,7 +51,7 @@ import Testing
         document[key]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Returns the number of documents of each finding of the level "certain" or "possible".
+    /// Returns how many documents have each finding of the level "certain" or "possible".
     private static func counts(_ findings: [BSONDocument]) -> [String: Int] {
         let failing = findings.filter { ["certain", "possible"].contains($0["level"]?.text) }
         return Dictionary(
@@ -61,7 +61,7 @@ import Testing
             }, uniquingKeysWith: +)
     }
 
-    /// Returns the number of documents of each finding that the jobs of a plan do not fix, from the plan's JSON.
+    /// Returns how many documents have each finding that the jobs of a plan do not fix, according to the plan's JSON.
     ///
     /// These are the findings in the plan's remarks, and the values that its steps skip.
     private static func left(by plan: BSONDocument) -> [String: Int] {

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Finds lines of more than 120 columns that are neither tables nor in a fence.
+    /// Finds lines of more than 120 columns, except in tables and in fenced code blocks.
     @Test func noLineOfAPageIsLongerThan120Columns() throws {
         for page in Self.pages + ["CHANGELOG.md"] {
             let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
@@ -88,8 +88,8 @@ import Testing
         }
     }
 
-    /// The files with comments or descriptions that are neither Swift nor pages: JSON Schemas, job files, units,
-    /// manifests, scripts and the programs of the benchmarks.
+    /// The files that have comments or descriptions but are neither Swift files nor in ``pages``, such as JSON Schemas,
+    /// job files, systemd units, scripts and the programs of the benchmarks.
     private static let otherFiles =
         files(below: "docs/reference", ["json"])
         + files(below: "jobs", ["", "json", "yml", "yaml", "conf", "service", "timer"])
@@ -97,8 +97,8 @@ import Testing
         + files(below: "Benchmarks", ["py", "c"]) + files(below: ".ci", [""])
         + files(below: ".github", ["yml"]) + ["Dockerfile"]
 
-    /// Returns the prose of one of ``otherFiles``: the titles and descriptions of a JSON Schema, or the comment lines
-    /// and docstrings of any other file.
+    /// Returns the texts for readers in one of ``otherFiles``: the titles and descriptions of a JSON Schema, or the
+    /// comment lines and docstrings of any other file.
     private static func prose(of file: String) -> [String] {
         guard let text = try? String(contentsOfFile: Repository.path(file).string, encoding: .utf8) else { return [] }
         if file.hasSuffix(".json") {

@@ -48,8 +48,8 @@ import Testing
     @Test(arguments: damages) func isReportedWithItsPlaceAndARemedy(_ damage: Damage) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20) { ["_id": .integer($0), "n": .string("\($0)")] }
-            // The active schema requires a string, so the job's ints make documents unsyncable, and the job makes
-            // reservations.
+            // The active schema requires a string in `n`, so the job makes documents unsyncable when it writes an int.
+            // The job therefore stores reservations in the collection `harm`.
             try BudgetCase.writeSchemas(retyping: "n", in: test)
             try test.job(
                 steps: ["convert: {field: n, to: int}"], limits: "{chunk: {documents: 5}}",
@@ -64,8 +64,8 @@ import Testing
                 "migrations": ["_id": "job", "digest": "x", "file": "x"],
             ]
             if let record = records[damage.collection] { try await test.state.fill(damage.collection, [record]) }
-            // The fields `missed` and `unsure` are in the journal's acknowledgements, which are documents separate from
-            // the entries.
+            // The journal stores the fields `missed` and `unsure` in documents of their own, the acknowledgements, and
+            // not in its entries.
             let isAcknowledgement = ["missed", "unsure"].contains(damage.field)
             let isOne: BSONDocument =
                 damage.collection != "journal"

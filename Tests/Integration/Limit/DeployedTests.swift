@@ -39,7 +39,7 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await BudgetCase.unsyncable(test).count == 200)
-            // Only the two chunks that the budget checked before the deploy have reservations.
+            // The job reserved the documents of only two chunks, which it checked against its budget before the deploy.
             #expect(try await BudgetCase.recorded(test).count == 60)
         }
     }

@@ -107,8 +107,9 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // If the first write took too long, the mirror writes it again in two halves. The second fault then
-                    // stops the mirror before it reports its lag, so the test lets it continue.
+                    // The test stops the mirror before its second write as well. If the first write took too long, the
+                    // mirror repeats it in two halves. It is then stopped again before it has reported its lag, so the
+                    // test lets it continue.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded
                 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Clients write to the original and to the partner while mirrors are killed and primaries change.
 ///
-/// No change is lost, carried over twice, or carried back.
+/// The mirrors lose no change, carry none over twice, and carry none back to the collection from which it came.
 @Suite(.fencedDeletes) struct MirrorLoadTests {
     private static let count = 300
 
@@ -104,11 +104,10 @@ import Testing
         try await waitUntil("\(writes) writes, or the mirror's end") { model.writes > goal || program.hasEnded }
     }
 
-    /// Runs the mirror a last time.
+    /// Runs the mirror, and expects that the original and the partner are then equal and that no client's write is
+    /// lost.
     ///
-    /// Expects that both sides are equal, and that no write of a client is lost.
-    ///
-    /// For documents that clients of both sides wrote, the function checks only that both sides are equal.
+    /// For a document that clients wrote in both collections, the function checks only that the two are equal.
     private func expectRest(
         _ workload: MirrorWorkload, _ test: PartnerCase, _ model: MirrorWorkload.Model
     ) async throws {

@@ -63,7 +63,7 @@ struct InstalledNightly {
             lines.joined(separator: "\n").replacing("$ROOT", with: root.path.string), to: "etc/shipshape/nightly.conf")
     }
 
-    /// Returns the text of a file of the repository, with `$ROOT` before each path of an installed file.
+    /// Returns the text of a file of the repository, with `$ROOT` before each path at which an installation has files.
     private static func installed(_ path: String) throws -> String {
         var text = try String(contentsOfFile: Repository.path(path).string, encoding: .utf8)
         for place in ["/etc/shipshape", "/var/lib/shipshape", "/usr/lib/shipshape"] {

@@ -47,9 +47,10 @@ import Testing
         }
     }
 
-    /// Undo lists a document if the job wrote a value that differs from the journaled value.
+    /// Undo reports a document as changed if the job wrote another value than the journal records.
     ///
-    /// A user changes the source field just before the job's write, and again before the job runs a second time.
+    /// A user changes the source field after the job has journaled the document and before the job writes it. The user
+    /// changes the field again before the job runs a second time.
     @Test func valuesThatDifferFromTheJournalAreNamed() async throws {
         try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
             let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
@@ -69,11 +70,11 @@ import Testing
         }
     }
 
-    /// Undo must not conclude from equal numbers that the job wrote a document.
+    /// Undo must not conclude that the job wrote a document only because two numbers of documents are equal.
     ///
-    /// The chunk changed as many documents as now have the job's result, but not the same ones. Before the write, a
-    /// user makes the job's change to document 3 by hand. After the write, a user reverts the job's change to document
-    /// 5.
+    /// Before the job's update, a user makes the job's change to document 3 by hand. After the update, a user reverts
+    /// the job's change to document 5. The update changed as many documents as now have the job's result, but not the
+    /// same ones.
     @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let fault = "before-write:1:stop,after-write:1:stop"

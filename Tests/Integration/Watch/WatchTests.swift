@@ -259,8 +259,8 @@ import Testing
             let stopped = try await backfill("--allow-unsync", "100")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await converted() == 39)
-            // The watch adds the documents that the job made unsyncable to the ledger, so they are no longer pending.
-            // The total stays the same, so the limit allows no more documents.
+            // The watch adds the 39 documents that the job made unsyncable to the ledger, so none of them is pending.
+            // The ledger and the pending documents together are still 49, so the limit allows no more documents.
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")

@@ -142,7 +142,9 @@ struct EnforceCommand: AsyncParsableCommand {
         if (report.notFitting ?? 0) > 0 { throw ExitStatus.findings }
     }
 
-    /// Checks the privileges of the users, and returns the pool of the user that changes the collection's validator.
+    /// Checks the privileges, and returns the pool for the commands that change the collection's validator.
+    ///
+    /// If the operator names another user for these commands, the pool connects as that user.
     private func changing(_ pool: ClientPool, _ places: WorkPlaces) async throws -> ClientPool {
         guard !mode.status, !mode.dryRun else {
             try await pool.requirePrivileges(for: "enforce --dry-run", on: places)

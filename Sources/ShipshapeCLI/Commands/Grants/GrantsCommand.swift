@@ -102,8 +102,8 @@ struct GrantsCommand: AsyncParsableCommand {
         Console.error((["with --full, the role also grants:"] + lost).joined(separator: "\n"))
     }
 
-    /// Returns the privileges that a command needs, and the files after it; the arguments begin with the command's
-    /// name.
+    /// Returns the privileges that the named command needs, and the arguments after the command's name, which are
+    /// files.
     private func command() throws -> (CommandNeeds, [String]) {
         let typed = (1...2).reversed().compactMap { count -> (CommandNeeds, [String])? in
             guard words.count >= count else { return nil }

@@ -12,7 +12,7 @@ extension CompiledSchema {
         self.init(try ServerSchema.read(text: text, namespace: namespace).collections[0])
     }
 
-    /// Returns a schema that every document fails, whatever its `_id`, so that one rule counts each document.
+    /// Returns a schema that every document fails by the same rule, so that one group of findings counts all documents.
     static func failing(_ namespace: Namespace) throws -> CompiledSchema {
         try CompiledSchema(
             namespace,
@@ -31,7 +31,8 @@ extension TestDatabase {
         return try await CollectionScan(schema, on: pool, options: options).run().tally
     }
 
-    /// Returns the `_id`s of at most 256 bytes that a scan of a collection reads, in no particular order.
+    /// Returns the `_id`s that a scan of a collection reads, without those of more than 256 bytes, in no particular
+    /// order.
     func scannedIDs(_ collection: String, threads: Int = 1, isView: Bool = false) async throws -> [BSONValue] {
         let tally = try await scan(try .failing(namespace(collection)), threads: threads, isView: isView)
         return tally.violationGroups.flatMap(\.sampleIDs)

@@ -97,10 +97,11 @@ import Testing
         }
     }
 
-    /// The people have four schema versions.
+    /// The job converts documents of the schema versions 1 to 3 to version 4, and a second run converts later writes of
+    /// old clients.
     ///
-    /// Version 1 has an age. Version 2 adds an email, version 3 has a single name, and version 4 has `yearsSinceBirth`
-    /// instead of the age.
+    /// Version 1 has an `age`, version 2 adds an `email`, version 3 has a `fullName` in place of two names, and version
+    /// 4 has `yearsSinceBirth` in place of the `age`.
     @Test func fourMixedVersionsArriveAtTheNewestWhileOldClientsWriteOn() async throws {
         try await Mongod.shared.withBackfill { test in
             try test.write(

@@ -83,7 +83,7 @@ extension StepsRepeatedNameTests {
     }
 }
 
-/// An update of documents by steps, of the same kind as a job's update of a chunk, and its results.
+/// The results of one update that applies steps to documents, as a job's update of a chunk does.
 private struct RepeatedRun {
     let before: [BSONDocument]
     let after: [BSONDocument]

@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// The step skips a document whose target differs from its source, even if `$eq` takes the two as equal.
+    /// The step skips a document whose target differs from its source, even if `$eq` considers the two values equal.
     @Test func copyToATargetThatHoldsAValue() async throws {
         try await Mongod.shared.withDatabase { database in
             let values: [BSONValue] = [
