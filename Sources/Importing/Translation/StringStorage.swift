@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The BSON types for strings whose format or pattern means another BSON type than string, such as a date.
+/// The BSON types in which strings of JSON Schema are stored, if these types are not only `string`; for example `date`.
 struct StringStorage {
     /// The BSON types in which the strings may be stored.
     let types: [SchemaType]
@@ -19,7 +19,7 @@ struct StringStorage {
         StringStorage(types: [.objectId], code: .objectID, message: "\(subject) stored as objectId")
     }
 
-    /// Creates the storage of strings with a format; `nil` if BSON has no other type for them than string.
+    /// Creates the storage of strings with a format; `nil` if strings of this format are stored as strings only.
     init?(format: String) {
         switch format.lowercased() {
         case "date-time", "date": self.init(types: [.date], format)
