@@ -10,8 +10,7 @@ package struct Progress {
     package var chunks: Int
     /// The number of documents that the finished chunks changed; chunks without a checkpoint are not included.
     package var modified: Int
-    /// The number of the newest attempt at a chunk; the journal numbers the attempts, and each checkpoint stores the
-    /// number.
+    /// The number that the journal gave to the newest attempt at a chunk; each checkpoint stores this number.
     package var journaled: Int64
     /// The `_id` of the last document that the current pass processed; for display only, because no run resumes from
     /// it.

@@ -18,8 +18,9 @@ extension BackfillRun {
         case stopped(RunStop)
     }
 
-    /// Takes a chunk through all steps of the procedure; if the unsync budget has too little room for its documents,
-    /// only the first of them.
+    /// Takes a chunk through all steps of the procedure.
+    ///
+    /// If the unsync budget has too little room for all documents of the chunk, only the first ones are processed.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
         journal.begin()
         do {
@@ -372,8 +373,7 @@ extension BackfillRun {
         return .tooSlow
     }
 
-    /// Sets the size of the next chunk to half of `documents`, because the current chunk, with that many documents,
-    /// took too long.
+    /// Halves the size of the next chunk, because a chunk of `documents` documents took too long.
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))

@@ -83,8 +83,8 @@ struct EnginePlan: Sendable {
         /// Objects, arrays and code with a scope are included if such a test also judges values inside them, or if the
         /// nesting has a limit.
         var watched: TypeMask = []
-        /// The types of the values for which there are tests of any level; used with ``watched`` if the user wants
-        /// findings of the level ``Level/info``.
+        /// The types of the values to test, in addition to those in ``watched``, if the user wants findings of the
+        /// level ``Level/info``.
         var watchedForInfo: TypeMask = []
         /// The types of values to which the rules for top-level fields apply; a field with a value of another type
         /// needs no check.
@@ -203,8 +203,8 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // A text column loses no value, so its field needs no check. The field's name is added nevertheless,
-            // because the search for names is fastest if the list has all fields in the document's order.
+            // A text column loses no value, so its values need no check. Its name is added nevertheless, because the
+            // search for names is fastest if the fields of a document are in the order of the added names.
             add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])

@@ -102,7 +102,8 @@ package struct EnumRule: Hashable, Sendable {
     package var maximumValues = 12
     /// The smallest average number of occurrences per distinct value at which a schema lists the values of a field.
     package var minimumRepeats = 20
-    /// The smallest number of documents' values, apart from nulls, at which a schema lists the values of a field.
+    /// The smallest number of values, apart from nulls, that a field must have in all documents together before a
+    /// schema lists its distinct values.
     package var minimumCount = 100
 
     /// Creates the default rule.
