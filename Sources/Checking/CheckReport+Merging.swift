@@ -110,8 +110,8 @@ extension CheckReport.Collection {
                 }
             }
         }
-        // If the report of a part lacks a group, the check of this part did not have the server count the group's
-        // documents. The total is then unknown.
+        // If one part found none of a group's violations, the server did not count the group's documents for that part.
+        // The total is then unknown.
         for index in groups.indices where !parts.allSatisfy({ $0.groups.contains { $0.key == groups[index].key } }) {
             groups[index].provenCount = nil
         }

@@ -22,8 +22,8 @@ struct ProofBuilder {
     ///
     /// The server limits the nesting of a filter.
     private static var maximumDepth: Int { 20 }
-    /// The largest number of levels with which a schema of the `jsonschema` dialect is used as a filter; the server
-    /// allows a few more.
+    /// The largest nesting depth at which a schema of the `jsonschema` dialect is used as a filter; the server allows a
+    /// few levels more.
     private static var maximumLevels: Int { 60 }
     /// A schema that no value fits.
     private static let nothing: BSONValue = ["not": [:]]

@@ -1,10 +1,10 @@
 import BSON
 import Mustache
 
-/// The values that fill a language's template, so that the template becomes the file of a class.
+/// The values that Mustache inserts into the template of a programming language to write the source file of one class.
 ///
-/// In the part of the template for a property, Mustache looks for a name first in the ``Property`` and then in the
-/// page. The two types therefore have no property name in common.
+/// Inside the template's section for a property, Mustache looks for a name first in the ``Property``, and then in the
+/// `ModelPage`. The two types therefore have no property name in common.
 struct ModelPage {
     let origin, className, classStored, base, fileStem, primaryKey: String
     let imports, gaps: [String]

@@ -8,7 +8,7 @@ import Mongo
 /// collection has grown or shrunk by about half.
 package struct PartStore {
     private let client: StoreClient
-    /// The fields that the `_id` of a stored record has in addition to the number of parts.
+    /// The fields of a record's `_id` that name the job or the collection; the remaining field is the number of parts.
     private let owner: BSONDocument
     /// The name of the job or collection in messages.
     private let name: String

@@ -4,15 +4,16 @@ package import BSON
 package struct Progress {
     /// The number of passes over the collection that were begun; 0 before the first pass.
     package var pass: Int
-    /// About how many documents the current pass has done; for display only.
+    /// About how many documents the current pass has processed; for display only.
     package var processed: Int
     /// The number of chunks that all runs finished.
     package var chunks: Int
     /// The number of documents that the finished chunks changed; chunks without a checkpoint are not included.
     package var modified: Int
-    /// The journal's number of the newest attempt at a chunk that a checkpoint has recorded.
+    /// The number that the journal gave to the newest attempt at a chunk; each checkpoint stores this number.
     package var journaled: Int64
-    /// The `_id` of the last document done in the current pass; for display only, because no run resumes from it.
+    /// The `_id` of the last document that the current pass processed; for display only, because no run resumes from
+    /// it.
     package private(set) var last: BSONValue?
     /// A text that names the limit which determines the run's speed, such as a throttle rule; `nil` while it is
     /// unknown.

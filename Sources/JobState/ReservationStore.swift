@@ -44,7 +44,7 @@ package struct ReservationStore {
         }
     }
 
-    /// Deletes the reservations of documents that their chunk did not make unsyncable, or whose chunk was not written.
+    /// Deletes the reservations of documents that a chunk's write did not make unsyncable, or that were not written.
     package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
@@ -117,8 +117,8 @@ package struct ReservationStore {
     /// - Parameters:
     ///   - lag: the longest time that the ledger takes to show a write. Until a `stale` reservation (see
     ///     ``add(_:stale:of:)``) is this old, its document counts even if the ledger shows it, because the ledger's
-    ///     entry may be older than the write. A document does not count once it has been known for this time to sync
-    ///     again.
+    ///     entry may be older than the write. A document that was recorded at least this long ago as syncing again does
+    ///     not count.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -267,8 +267,9 @@ extension ReservationStore {
 
     /// Deletes the reservations of documents that sync again, if the reservations are at least `age` old.
     ///
-    /// The caller passes documents that the ledger does not show. After the time `age`, the ledger has seen the write
-    /// that made a document unsyncable. If it does not show the document then, it has seen the repair, too.
+    /// The caller passes documents that the ledger does not show. If a reservation is older than `age`, the sync engine
+    /// has processed the write that made the document unsyncable. Since the ledger does not show the document, the
+    /// engine has processed the repair, too.
     package func removeUnseen(
         _ ids: [BSONValue], olderThan age: Duration, of namespace: Namespace, by jobs: [String]
     ) throws(MongoError) {

@@ -70,7 +70,7 @@ extension MongoError {
         code.rawValue < 0 && ([.command, .cursor, .bson].contains(domain) || code == .invalidArgument)
     }
 
-    /// Whether the operation's own time limit, or a time limit of the server, ended it.
+    /// Whether the operation was ended because it exceeded its own time limit or a time limit of the server.
     package var isTimeLimit: Bool { code == .maxTimeMSExpired || code == .exceededTimeLimit }
 
     private static let transientCodes: Set<Code> = [
@@ -118,11 +118,13 @@ extension MongoError {
 
     /// Whether a write failed because of one of its documents, so that it can be repeated without that document.
     ///
-    /// The same applies to a read that evaluates the write's expressions. The result is `true` only for errors that are
-    /// known to concern one document. Every other error ends the job, because the cause may be the collection, the
-    /// command, the server or the runner. If an expression fails at a value, the code is the number of an assertion in
-    /// the server's source. There are thousands of such numbers, all above 10,000, so each of them counts as an error
-    /// of one document.
+    /// A read that evaluates the write's expressions can fail in the same way. The result is `true` only for errors
+    /// whose cause is known to be one document. Every other error ends the job, because the cause may be the
+    /// collection, the command, the server or the runner.
+    ///
+    /// If the server cannot evaluate an expression for a value, the error's code is the number of an assertion in the
+    /// server's source. There are thousands of such numbers, all above 10,000, so each of them counts as an error of
+    /// one document.
     package var isOfOneDocument: Bool {
         guard domain == .server, !isTransient, !isCursorLost else { return false }
         return Self.ofDocuments.contains(code) || isAssertion || isOfScript

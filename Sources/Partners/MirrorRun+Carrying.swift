@@ -13,13 +13,15 @@ import Scanning
 struct CarriedPair {
     /// The write that changes one document of the pair to match the pair's other document.
     enum Result {
-        /// The other side's document is replaced by the given document, or the given document is inserted.
+        /// In the other collection, the pair's document is replaced by the given document, or the given document is
+        /// inserted.
         case document(BSONDocument)
-        /// The document on the other side is deleted, because the document that is carried over no longer exists.
+        /// The pair's document in the other collection is deleted, because the changed document no longer exists.
         case deletion
-        /// The document on the other side already matches the document that is carried over, so nothing is written.
+        /// Nothing is written, because the pair's document in the other collection already matches the changed
+        /// document.
         case equal
-        /// The document cannot be carried over, because it cannot exist on the other side.
+        /// The changed document cannot be carried over, because no matching document can exist in the other collection.
         case refused(Refusal)
     }
 
@@ -72,7 +74,8 @@ extension MirrorRun {
 
     /// Restores the clients' documents that the mirror overwrote.
     ///
-    /// After that, the method carries over the pairs that were listed first, at most ``maximum``.
+    /// After that, the method carries over the pairs that have been in the list of changed pairs for the longest time,
+    /// at most ``maximum``.
     mutating func carry() throws {
         try restoreOverwritten()
         var pairs = dirty.take(Self.maximum).compactMap { key, pair -> CarriedPair? in
@@ -87,8 +90,9 @@ extension MirrorRun {
         var open = try unequal(pairs)
         if !open.isEmpty {
             try wait(until: time)
-            // If the streams show that the mirror overwrote a client's document, this batch is not written. Its pairs
-            // are listed again. The next call of ``carry()`` restores the client's document before it reads them.
+            // If the change streams show that the mirror overwrote a client's document, this batch is not written, and
+            // its pairs return to the list of changed pairs. The next call of ``carry()`` first restores the client's
+            // document.
             guard !kernel.stop.isRaised, unreported.overwriting.isEmpty else {
                 for pair in open { dirty.restore(pair.key, pair.dirty) }
                 return

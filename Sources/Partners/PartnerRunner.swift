@@ -9,7 +9,8 @@ import Scanning
 import ServerSchema
 import Steps
 
-/// Plans and creates a partner, which holds the original's data in the shape of another schema.
+/// Plans and creates a partner: a second collection that holds the original collection's data in the shape of another
+/// schema.
 ///
 /// The functions block, so call them on a separate thread, not on a thread of Swift's concurrency.
 package struct PartnerRunner: Sendable {
@@ -98,7 +99,7 @@ extension PartnerJob {
 extension PartnerRunner {
     /// Returns the plan for creating the partner; nothing is written.
     ///
-    /// As long as no document has been copied, the plan includes a check of every original.
+    /// As long as no document has been copied, the plan includes a check of every document of the original collection.
     /// - Throws: ``RunError`` when the job cannot run; ``MongoError``; ``StopAsked``.
     package func plan(on pool: ClientPool) throws -> PartnerPlan {
         let client = try pool.client()

@@ -113,7 +113,7 @@ extension CheckReport {
 }
 
 extension SyncScope {
-    /// The reason why documents of a collection with this role in sync do not count in the verdict.
+    /// The role of a collection in sync, in words, as the reason why the verdict does not count its documents.
     fileprivate var reason: String {
         switch self {
         case .synced: "synced"
@@ -133,8 +133,8 @@ extension CheckReport.Collection.Reading {
         }
     }
 
-    /// Returns a sentence for each fact about the reading of the collection, for example which documents were not read,
-    /// or which guarantee the result lacks.
+    /// Returns sentences on how the collection was read, for example on documents that were not read, or on a guarantee
+    /// that the result lacks.
     /// - Parameter statesMoment: whether one of the sentences states the moment at which the counts were true.
     func sentences(statesMoment: Bool) -> [String] {
         var lines: [String] = []

@@ -69,8 +69,8 @@ extension CheckReport {
         }
     }
 
-    /// A clause with the names of up to six of the Prisma client's queries that would fail, and with the number of the
-    /// other queries that would fail.
+    /// A clause that names up to six of the Prisma client's queries that would fail, and counts the others that would
+    /// fail.
     ///
     /// The queries with the most failing documents come first.
     private var failingQueries: String {
@@ -108,7 +108,7 @@ extension CheckReport {
             + "deploy is safe."
     }
 
-    /// A clause on collections of the schema that do not exist; empty if all exist.
+    /// A clause with the number of the schema's collections that do not exist; empty if all exist.
     ///
     /// The clause is also empty if the verdict counts documents that fail or might fail.
     private var missing: String {

@@ -162,7 +162,7 @@ package struct Kernel: ~Copyable {
 
     /// Records that the server may still execute a write that failed with the given error.
     ///
-    /// Does nothing if the error shows that the server cannot execute it any more.
+    /// Does nothing if the error shows that the server will not execute the write any more.
     package func doubt(_ error: MongoError) { state.heldLease?.doubt(error) }
 
     /// Calls `write`, and repeats the call until the write certainly reached the server before its fence ended.

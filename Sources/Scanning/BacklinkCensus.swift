@@ -13,8 +13,8 @@ package struct BacklinkCensus: Sendable {
     /// Prepares to count the links to the documents of one collection.
     /// - Parameters:
     ///   - target: The collection of the linked documents.
-    ///   - links: The paths of the app's documents that hold keys of the linked documents, each path with its
-    ///     collection.
+    ///   - links: The paths of the fields that link to documents of `target`, each with the collection that has the
+    ///     field.
     ///   - place: Maps a collection of the schema to the collection of the deployment that stores its documents.
     package init(
         of target: Namespace, from links: [(namespace: Namespace, path: SchemaPath)],

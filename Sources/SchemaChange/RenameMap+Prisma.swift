@@ -3,8 +3,9 @@ import ServerSchema
 
 /// The renames that follow from `@map` and `@@map` in two Prisma schemas.
 ///
-/// Programs use the name that a model or a field has in the schema. `@@map` states a model's name on the server, and
-/// `@map` a field's. If only the name on the server changes, the collection or the field was renamed.
+/// Programs use the name that a model or a field has in the schema. `@@map` states the name of a model's collection on
+/// the server, and `@map` states the name of a field in the documents. If only the name on the server changes, the
+/// collection or the field was renamed.
 extension RenameMap {
     /// Adds the collections and fields whose names on the server changed while their names in programs stayed the same.
     ///

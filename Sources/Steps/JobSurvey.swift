@@ -11,7 +11,8 @@ package struct JobSurvey: Sendable {
     package let documents: Int
     /// The number of documents that need at least one step.
     package let needing: Int
-    /// The number of documents that a step skips for a reason on which the operator has to act; each counts once.
+    /// The number of documents that a step skips for a reason on which the operator has to act; each document counts
+    /// once.
     ///
     /// The number is a lower bound if a client-side step skips documents.
     package let stuck: Int
@@ -64,8 +65,8 @@ package struct JobSurvey: Sendable {
         }
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
-        // The aggregation in `stuck` evaluates no client-side steps, so it misses documents that only the client can
-        // find. The largest count of a single reason is a lower bound, too, so the greater of the two numbers is used.
+        // The server cannot evaluate client-side steps, so `Self.stuck` misses documents that only the client can find.
+        // The largest count of a single reason is a lower bound, too, so the greater of the two numbers is used.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }

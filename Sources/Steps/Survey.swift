@@ -3,8 +3,8 @@ import Evaluating
 package import Jobs
 package import Mongo
 
-/// Counts the documents that each step of a job would change or skip, and the documents that it would still change
-/// after the job.
+/// Counts, for each step of a job, the documents that the step would change or skip, and the documents that the step
+/// would still change after the job.
 ///
 /// If all steps are server-side, the client counts with ``StepFinder`` if it can evaluate the documents; otherwise the
 /// server counts.
@@ -136,8 +136,8 @@ package struct Survey {
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// A cheap condition that every document meets which a step changes or skips; `nil` if there is no such condition,
-    /// or if only a list of documents is surveyed.
+    /// A cheap condition that holds for every document that a step changes or skips; `nil` if there is no such
+    /// condition, or if only a list of documents is surveyed.
     ///
     /// The condition is evaluated on documents before the job changes them. If a document does not meet it, no step of
     /// the job changes the document.

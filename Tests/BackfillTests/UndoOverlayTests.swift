@@ -7,7 +7,7 @@ import Testing
 
 /// Tests that a dry run of undo remembers the documents that it would restore.
 ///
-/// When the dry run then reads the journal of an older pass, it takes these documents as restored.
+/// When the dry run then compares an older journal entry with such a document, it uses the restored document.
 @Suite struct UndoOverlayTests {
     private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
         let part = try JournalPart([
@@ -31,8 +31,8 @@ import Testing
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
         overlay.restore(try .changed(1, "a", was: "first"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
-        // When the dry run enters the next chunk, the overlay drops the changes that the oldest pass made in the
-        // previous chunk, because no older pass can need them.
+        // Pass 1 is the oldest pass, so no other pass needs the changes that the dry run undid in the previous chunk of
+        // pass 1. The overlay drops these changes when the next chunk begins.
         overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
     }

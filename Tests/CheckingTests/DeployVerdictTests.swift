@@ -15,8 +15,8 @@ import Testing
         #expect(verdict.projected == ledger + certain)
         #expect(verdict.pessimistic == ledger + certain + possible)
         #expect(verdict.headroom == 99_999 - ledger)
-        // The documentation states in two ways when sync will stop: if the verdict has the band "sync will stop", and
-        // if more documents fail than the headroom. Both must agree.
+        // Sync will stop if more documents are certain to fail than the headroom allows. The verdict must have the band
+        // "sync will stop", or a worse one, in exactly these cases.
         #expect((certain > verdict.headroom) == (band >= .syncWillStop))
     }
 

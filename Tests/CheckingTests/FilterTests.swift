@@ -81,7 +81,7 @@ import Testing
 
     /// Two elements of a set are equal even if their fields are in a different order.
     ///
-    /// Only `uniqueItems` compares elements in the same way, so the filter uses it.
+    /// The filter uses the keyword `uniqueItems`, because only this keyword also ignores the order of the fields.
     @Test func equalElementsAreFoundByUniqueItems() throws {
         let pets = SchemaNode.list(.object(["a.b": .set(.of(.mixed))]))
         var tally = Tally(CompiledSchema(["pets": .dictionary(pets)]))

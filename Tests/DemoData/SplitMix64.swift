@@ -1,7 +1,7 @@
 /// A random number generator with a seed, which gives the same numbers on every machine.
 ///
-/// The standard library has none with a seed. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
-/// generators", 2014.
+/// The standard library has no generator that takes a seed. Source: Steele, Lea, Flood, "Fast splittable pseudorandom
+/// number generators", 2014.
 struct SplitMix64 {
     private var state: UInt64
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Partners
 
-/// Tests the record of the sessions by which a mirror recognizes its own writes.
+/// Tests the list of the server sessions by which a mirror recognizes its own writes.
 @Suite struct OwnSessionsTests {
     private func session(_ number: Int) -> BSONDocument { ["id": .integer(number)] }
     private func time(_ seconds: UInt64) -> ClusterTime { ClusterTime(rawValue: seconds << 32) }
@@ -18,9 +18,10 @@ import Testing
         #expect(OwnSessions(sessions.value).sessions == [session(1), session(2)])
     }
 
-    /// When the next runner takes the lease, no transaction of the previous runner's session can commit any more.
+    /// A runner's session ends when the next runner takes the lease, because no transaction of the session commits
+    /// after that.
     ///
-    /// The record forgets the session once all change streams are read beyond that time.
+    /// The session is removed from the list once all change streams have been read past its end.
     @Test func aSessionIsForgottenOnceNoStreamReportsItsTime() {
         var sessions = OwnSessions(nil)
         sessions.begin(session(1), at: time(10))
@@ -29,7 +30,7 @@ import Testing
         #expect(sessions.ids == [1, 2])
         sessions.forget(before: time(21))
         #expect(sessions.ids == [2])
-        // The newest session is never forgotten, because it may still write.
+        // The newest session is never removed, because its runner may still write.
         sessions.forget(before: time(1_000))
         #expect(sessions.ids == [2])
     }

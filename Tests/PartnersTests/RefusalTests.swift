@@ -4,7 +4,7 @@ import Testing
 @testable import Jobs
 @testable import Partners
 
-/// Tests how the state database stores the reason why a document cannot exist on the other side of a partner.
+/// Tests how the state database stores the reason why a mirror cannot carry a document over to the other collection.
 @Suite struct RefusalTests {
     private static let reasons: [Refusal.Reason] = [
         .id, .step(.notConvertible), .lossy(["a", "b.c"]), .server(11_000), .damaged,

@@ -147,8 +147,8 @@ import Testing
         #expect(schema.collections[0].root.title == "Pet")
     }
 
-    /// A name that no server accepts, or that has a control character, is refused, so that it does not get into jobs,
-    /// commands and reports.
+    /// The reader refuses a database or collection name that no server accepts, or that has a control character, so
+    /// that the name does not get into jobs, commands and reports.
     @Test(arguments: [
         ("a/b", "c"), ("a\\u001b[2J", "c"), ("a\\nb", "c"), ("a.b", "c"), ("a", "c\\u0000d"),
         ("a\\u0000", "c"),

@@ -13,8 +13,8 @@ private let sharedBuild = AsyncOnce<BuildInfo> {
 extension Trait where Self == ConditionTrait {
     /// Runs a test only on servers of this version or later, which have a feature that the test needs.
     ///
-    /// Do not use it if a server behaves differently from what the program expects. That is a bug of the program, or
-    /// belongs in the documentation's page on servers.
+    /// Do not use this trait for a test that fails on an older server because the program does not expect how that
+    /// server behaves. Such a failure is a bug of the program, or belongs in the documentation's page on servers.
     /// - Parameter missing: the feature that the test needs and older servers lack.
     package static func server(
         from major: Int, _ minor: Int = 0, for missing: String,

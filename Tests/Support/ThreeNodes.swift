@@ -10,7 +10,7 @@ package final class ThreeNodes: Sendable {
     ///
     /// If every member can be elected, its connection string names all members, and otherwise only this one.
     package let primary: Mongod
-    /// The hosts of the second and the third member, which are secondaries unless every member can be elected.
+    /// The hosts of the second and the third member; if every member can be elected, one of them may be the primary.
     package let secondaries: [String]
     private let processes: [WatchedProcess]
 

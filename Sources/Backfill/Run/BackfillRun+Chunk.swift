@@ -18,7 +18,9 @@ extension BackfillRun {
         case stopped(RunStop)
     }
 
-    /// Takes a chunk through all steps of the procedure, or as many of its documents as the unsync budget has room for.
+    /// Takes a chunk through all steps of the procedure.
+    ///
+    /// If the unsync budget has too little room for all documents of the chunk, only the first ones are processed.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
         journal.begin()
         do {
@@ -113,7 +115,8 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The number is limited, because the server compares each document that it reads with the results for all of them.
+    /// The number is limited, because the condition lists these documents, and the server compares each document that
+    /// it reads with the whole list.
     private static let maximumCleared = 200
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
@@ -183,8 +186,10 @@ extension BackfillRun {
         return .stopped(.threshold(try room(for: documents.count, budget)))
     }
 
-    /// Returns the room that is left in the unsync budget: as read for the previous chunk if that suffices for
-    /// `documents` documents, otherwise as read now.
+    /// Returns the room that is left in the unsync budget.
+    ///
+    /// If the room that was read for the previous chunk suffices for `documents` documents, it is returned; otherwise
+    /// the room is read again.
     private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
         let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
@@ -368,7 +373,7 @@ extension BackfillRun {
         return .tooSlow
     }
 
-    /// Halves the size of the next chunk, because the current chunk took too long with `documents` documents.
+    /// Halves the size of the next chunk, because a chunk of `documents` documents took too long.
     private mutating func halve(_ documents: Int) {
         pacing.halve(from: documents)
         kernel.events(.halved(documents: pacing.documents))

@@ -3,7 +3,7 @@ import Concurrency
 import Mongo
 import Synchronization
 
-/// Reads the documents of a collection that need a phase, on its own thread and client, one chunk ahead of the writes.
+/// Reads the documents that need a phase of a job, on its own thread and client, one chunk ahead of the writes.
 ///
 /// The reader ends at the first error. The caller then creates another reader, which finds the documents that still
 /// need the phase.

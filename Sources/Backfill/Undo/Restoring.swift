@@ -85,7 +85,9 @@ struct Restoring {
         let missing: [[UInt8]]
     }
 
-    /// The document's likeness; `nil` if one of its changed fields cannot be compared with a list of values.
+    /// The properties that decide with which documents of other groups this document can share a statement.
+    ///
+    /// `nil` if one of the changed fields has a value that cannot be compared with a list of values.
     var likeness: Likeness? {
         get throws(BSONError) {
             let view = current.view

@@ -3,14 +3,14 @@ import JobState
 import Jobs
 import Mongo
 
-/// The updates that restore documents which are still as they were read.
+/// The update statements with which an undo restores documents; a document that changed after it was read is skipped.
 struct RestoringStatements {
     /// The statements, each for documents that are restored in the same way.
     private(set) var all: [UpdateStatement] = []
     /// The documents of each statement.
     private var groups: [[Restoring]] = []
-    /// The `_id`s of documents that are too large to be restored, because a command must hold both the compared and the
-    /// restored fields.
+    /// The `_id`s of documents that cannot be restored, because the command would be too large: it has to hold the
+    /// current values for the comparison, and the values to restore.
     private(set) var tooLarge: [BSONValue] = []
     /// The `_id`s of documents whose restored fields are put at the end of the document, because a command that keeps
     /// the positions would be too large.
@@ -65,7 +65,8 @@ struct RestoringStatements {
     /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
     /// A document is a group of its own if the positions of its fields have to be restored, or if the write requires
-    /// that the whole document is unchanged. Small groups of the journal are joined if their documents are alike.
+    /// that the whole document is unchanged. Small groups of the journal are joined if one statement can restore the
+    /// documents of all of them; see ``Restoring/Likeness``.
     private static func groups(
         _ documents: [Restoring], for concurrency: Int
     ) throws(BSONError) -> [[Restoring]] {
@@ -89,7 +90,7 @@ struct RestoringStatements {
         }
         let maximum = ChunkWriter.maximumCompared
         for documents in joined.values.sorted(by: { $0[0].groupIndex < $1[0].groupIndex }) {
-            // The statement lists the `_id`s once for the documents, and once for each field that it compares.
+            // The statement contains the list of `_id`s once in its filter, and again for each field that it compares.
             shared += documents.slices(count: maximum.documents, bytes: maximum.bytes) {
                 $0.current.bytes.count + $0.id.byteCount * ($0.group.names.count + 1)
             }

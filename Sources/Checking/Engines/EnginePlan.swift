@@ -1,7 +1,7 @@
 import BSON
 import ServerSchema
 
-/// The rules of an engine for the documents of one collection, compiled once for ``EngineWalker``.
+/// The rules of a sync engine for the documents of one collection, compiled once for ``EngineWalker``.
 struct EnginePlan: Sendable {
     let engine: Engine
     /// The tests of values, each for certain types; the tests of the level ``Level/info`` come last.
@@ -13,8 +13,8 @@ struct EnginePlan: Sendable {
     private(set) var table = FieldTable()
     private(set) var range = FieldRange()
     private(set) var limits = Limits()
-    /// The words for what each of ``fields`` expects, in the order of ``fields``; `nil` where the words of the rule
-    /// apply.
+    /// For each of ``fields``, the words for the value that the field expects; `nil` if reports use the words of the
+    /// rule instead.
     private(set) var expectations: [String?] = []
     /// The names of ``fields``, in the same order.
     private(set) var names: [String] = []
@@ -78,12 +78,13 @@ struct EnginePlan: Sendable {
         /// The limit on the bytes of the document, and also on the UTF-16 code units of its JSON text.
         var rowSize = Limit()
         var idSize = Limit()
-        /// The types of the values that tests of a higher level than ``Level/info`` judge.
+        /// The types of the values for which there are tests of a higher level than ``Level/info``.
         ///
-        /// Objects, arrays and code with a scope are included if such a test judges nested values, or if the nesting
-        /// has a limit.
+        /// Objects, arrays and code with a scope are included if such a test also judges values inside them, or if the
+        /// nesting has a limit.
         var watched: TypeMask = []
-        /// The types to watch in addition to ``watched`` if findings of the level ``Level/info`` are wanted.
+        /// The types of the values to test, in addition to those in ``watched``, if the user wants findings of the
+        /// level ``Level/info``.
         var watchedForInfo: TypeMask = []
         /// The types of values to which the rules for top-level fields apply; a field with a value of another type
         /// needs no check.
@@ -98,7 +99,7 @@ struct EnginePlan: Sendable {
         var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
     }
 
-    /// Compiles the rules of an engine; returns `nil` for an engine without rules of its own, such as Device Sync.
+    /// Compiles the rules of a sync engine; returns `nil` for an engine without rules of its own, such as Device Sync.
     init?(_ settings: EngineSettings, for schema: CollectionSchema, firstNode: Int) {
         engine = settings.engine
         self.firstNode = firstNode
@@ -202,8 +203,8 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // A text column loses no value. It is in the table nevertheless, because a lookup is fastest if a
-            // document's fields are in the table's order.
+            // A text column loses no value, so its values need no check. Its name is added nevertheless, because the
+            // search for names is fastest if the fields of a document are in the order of the added names.
             add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])

@@ -17,7 +17,7 @@ struct Place {
     /// Whether the values are the documents' `_id`s.
     var isID: Bool { path.steps == [.field("_id")] }
 
-    /// Returns the place that is one `step` of the path below this place.
+    /// Returns the place of the values that `step` leads to from the values of this place.
     func inside(_ step: SchemaPath.Step) -> Place {
         Place(path: path.appending(step), isWhole: false, resource: resource)
     }

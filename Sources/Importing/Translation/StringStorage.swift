@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The BSON types for strings whose format or pattern means another BSON type than string, such as a date.
+/// The storage of JSON Schema strings that are stored as another BSON type, such as `date`, or as one of several types.
 struct StringStorage {
     /// The BSON types in which the strings may be stored.
     let types: [SchemaType]
@@ -19,7 +19,7 @@ struct StringStorage {
         StringStorage(types: [.objectId], code: .objectID, message: "\(subject) stored as objectId")
     }
 
-    /// Creates the storage of strings with a format; `nil` if BSON has no other type for them than string.
+    /// Creates the storage of strings with a format; `nil` if such strings are stored only as strings.
     init?(format: String) {
         switch format.lowercased() {
         case "date-time", "date": self.init(types: [.date], format)

@@ -159,9 +159,9 @@ extension Translator {
     }
 }
 
-/// Decides how a string is stored.
+/// Decides which BSON type a string of JSON Schema has in the database.
 extension Translator {
-    /// Returns how BSON stores a string of this schema; `nil` if BSON stores it as a string.
+    /// Returns the BSON types in which strings of this schema are stored; `nil` if they are stored as strings.
     private mutating func storage(
         _ keywords: KeywordValues, _ format: String?, at place: Place
     ) throws(SchemaError) -> StringStorage? {
@@ -176,8 +176,8 @@ extension Translator {
         return isID ? .objectID("a string _id is") : nil
     }
 
-    /// Adds notes on how a string is stored, and on its keywords that are left out because the string is stored as
-    /// another type.
+    /// Adds a note on how strings of a schema are stored, and a note on each keyword that the translation leaves out
+    /// because it applies only to values stored as strings.
     private mutating func note(_ storage: StringStorage, _ keywords: KeywordValues, at place: Place) {
         note(.decision, storage.code, place.path, keywords.location, storage.message)
         guard storage.code != .objectID else { return }
@@ -193,7 +193,7 @@ extension Translator {
         lose(.leftOut, .formatLeftOut, place.path, json.location, "format \(format) is not checked")
     }
 
-    /// Translates the keywords of strings that BSON also stores as strings.
+    /// Translates `minLength`, `maxLength` and `pattern` for strings that are stored as strings.
     private mutating func translateText(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

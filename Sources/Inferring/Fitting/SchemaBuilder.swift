@@ -90,18 +90,20 @@ struct SchemaBuilder {
         let items = fitter.tree.nodes[node].items
         if items >= 0, let schema = schema(items, path: path) { return [("items", .object(schema))] }
         guard fitter.isAppServices else { return [] }
-        // An array that was always empty may hold any elements. An array whose elements cannot be declared is left out.
+        // If the array was empty in every document, the schema allows any elements. If App Services cannot describe the
+        // elements, the schema leaves out the array.
         return items < 0 ? [("items", ["bsonType": "mixed"])] : nil
     }
 }
 
-/// The rule that decides whether a schema lists the values of a field.
+/// The rule that decides whether an inferred schema lists the allowed values of a field.
 package struct EnumRule: Hashable, Sendable {
     /// The largest number of distinct values, apart from null, that a schema lists for a field.
     package var maximumValues = 12
     /// The smallest average number of occurrences per distinct value at which a schema lists the values of a field.
     package var minimumRepeats = 20
-    /// The smallest number of values that the field must have, apart from nulls.
+    /// The smallest number of values, apart from nulls, that a field must have in all documents together before a
+    /// schema lists its distinct values.
     package var minimumCount = 100
 
     /// Creates the default rule.

@@ -154,8 +154,8 @@ extension Expression {
     }
 
     private static let isSame = areEqual(hasSameInside(deeper: size(leftVariable) == size(rightVariable)))
-    // Below the deepest compared level, an object or array counts as identical only if it is empty: it takes no more
-    // bytes than an empty object, so nothing in it could differ.
+    // Objects and arrays below the deepest level that is compared exactly count as identical only if they are empty,
+    // because others could differ in a value inside them. An empty one has the size of an empty object.
     private static let isIdentical = areEqual(hasSameInside(deeper: size(leftVariable) == size(.constant([:]))))
     private static let isSameValue = areEqual(hasSameBytes)
     private static let isSameSimple = areEqual(

@@ -1,6 +1,6 @@
 import BSON
 
-/// The rate at which a consumer of the changes, such as a sync engine, can process the changes.
+/// The rate at which a consumer of a run's changes, such as a sync engine, can process them.
 ///
 /// A run that is faster only makes the consumer's queue longer.
 package struct ConsumerRate: Hashable, Sendable {

@@ -52,8 +52,8 @@ package struct CompiledStep: Sendable {
         let wanted = isReachable && body.wanted
         let unmarked = step.kind.marker.map { Expression.field($0).isMissing }
         let inElement = { Expression.inSomeElement(of: containers, $0) }
-        // The step's condition and the test of its marker come first: if the step does not apply to a document, the
-        // server evaluates nothing else for it.
+        // The step's own condition, and the test that no marker field shows the document as done, come first. If one of
+        // them fails, the server evaluates nothing else for the document.
         let guards = [step.condition, unmarked].compactMap(\.self)
         mayNeed = Expression.all(guards + [inElement(wanted)])
         let isPlanted = FaultInjection.isPlanted(.noNeeds)

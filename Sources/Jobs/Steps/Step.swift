@@ -95,7 +95,7 @@ package struct StepBody {
     var applies = Expression.constant(true)
     /// The reasons to skip a document that the step applies to, each with its condition.
     ///
-    /// At most one of these conditions and ``wanted`` holds for a document.
+    /// No two of these conditions hold for the same document, and none of them holds together with ``wanted``.
     var conflicts: [(reason: CompiledStep.Reason, when: Expression)] = []
 
     /// Returns the fields that the step writes to a document that needs it, with their new values.

@@ -1,7 +1,8 @@
 /// The lint rule for names in `required`: `required-undefined`.
 enum RequiredLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
-        // If `properties` does not name the primary key, the rule `id-missing` reports it, so this rule does not.
+        // If `properties` lacks the primary key `_id`, the rule `id-missing` reports the problem, so this rule does
+        // not.
         place.node.undefinedRequired.filter { place.holder != nil || $0 != "_id" }.map { name in
             place.finding(
                 .requiredUndefined, .error,

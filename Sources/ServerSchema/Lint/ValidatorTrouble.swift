@@ -14,7 +14,7 @@ enum ValidatorTrouble {
 
     private static let tellingApart: Set<String> = ["$exists", "$size", "minItems", "minProperties"]
 
-    /// Checks a schema or a query, whose members are keywords and operators.
+    /// Checks the keywords of a schema, or the operators of a query, at any depth.
     /// - Parameter isInside: whether the schema describes a value inside the document; `false` for the document itself.
     private static func keywords(of document: BSONDocument, isInside: Bool, into troubles: inout [String]) {
         for (name, value) in (try? document.elements()) ?? [] {

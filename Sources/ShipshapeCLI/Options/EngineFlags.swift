@@ -46,7 +46,7 @@ struct EngineFlags: ParsableArguments {
         return settings
     }
 
-    /// Refuses the engine Device Sync for a schema that is not of App Services.
+    /// Throws if the operator chose the engine Device Sync, and the schema is not an App Services schema.
     /// - Throws: ``UsageError``.
     func check(for schema: ServerSchema) throws {
         guard engine == .deviceSync, schema.dialect != .appServices else { return }
@@ -58,7 +58,8 @@ struct EngineFlags: ParsableArguments {
 }
 
 extension EngineSettings {
-    /// Returns notes on the rules that were not evaluated, because facts about the clients are missing.
+    /// Returns notes on the rules that could not be evaluated because the operator did not describe the engine's
+    /// clients.
     ///
     /// For PowerSync, also returns a note on each collection that `--columns` describes but the check does not cover.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {

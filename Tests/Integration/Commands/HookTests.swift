@@ -93,7 +93,7 @@ import Testing
 
     /// The hook `--on-start` closes its input and fails; the hook `--on-success` would run for 1,000 seconds.
     ///
-    /// Each causes a warning, and the run still succeeds.
+    /// Each of the two hooks causes a warning, and the run still succeeds.
     @Test func aHookThatFailsIsAWarning() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             let pid = test.folder.appending("pid").string

@@ -119,7 +119,7 @@ import Yams
 
     /// `init` and `check` report schema files whose names lack the database.
     ///
-    /// They do not treat the folder as one without schemas.
+    /// The two commands do not treat the folder as empty.
     @Test func aSchemaThatNamesNoDatabaseIsNotOverlooked() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

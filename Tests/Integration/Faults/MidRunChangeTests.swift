@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Another client drops, renames or restricts the collection or the state of a command while the command runs.
+/// While a command runs, another client drops or renames its collection, sets a validator on it, or drops the command's
+/// state.
 ///
 /// The command says what happened and how to continue. After the change is undone, another run finishes the work.
 @Suite struct MidRunChangeTests {
@@ -25,7 +26,7 @@ import Testing
             }
         }
 
-        /// Gives the collection its name back if the change renamed it.
+        /// Renames the collection back if the change renamed it; drops a collection that has taken its name.
         /// - Returns: `false` if the change dropped the collection, which cannot be restored.
         func mend(_ collection: String, in database: TestDatabase) async throws -> Bool {
             switch self {
@@ -45,7 +46,7 @@ import Testing
 
         var leavesAnother: Bool { self == .dropAndCreate || self == .swap }
 
-        /// The name of the fault in the rows that `FaultTable` prints.
+        /// The name of the change in the table that `FaultTable` prints.
         var row: String {
             switch self {
             case .drop, .dropDatabase: "the collection is dropped"

@@ -16,7 +16,8 @@ import Testing
         var count: Int { elections + kills }
     }
 
-    /// Returns a list of faults that stop the program `count` times, about once in `step` visits of a fault point.
+    /// Returns a list of `count` faults, each of which stops the program; the program reaches about `step` fault points
+    /// between two of them.
     private static func stops(_ count: Int, every step: Int) -> String {
         (1...count).map { "any:\($0 * step + Int.random(in: 0..<step / 2)):stop" }.joined(separator: ",")
     }

@@ -98,7 +98,7 @@ import Testing
     ) async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in
-            // With --strict, the only failing document of the test is one that might not sync.
+            // With `--strict`, a document that might not sync counts as failing, so the test uses one such document.
             let failing: [BSONDocument] =
                 flags.isEmpty ? [["_id": 2], ["_id": 3]] : [["_id": 2, "name": "Hedy", "age": .long(36)]]
             try await database.fill("person", [["_id": 1, "name": "Ada"]] + failing)

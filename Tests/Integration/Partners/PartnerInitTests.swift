@@ -214,7 +214,8 @@ import Testing
         }
     }
 
-    /// Writes a job with a limit on unsynced documents; the documents that it copies do not fit the partner's schema.
+    /// Writes a job that copies documents which do not fit the partner's schema; `limit` is the job's limit on unsynced
+    /// documents.
     private func jobOfFailing(_ test: PartnerCase, limit: Int) throws {
         try test.folder.write(
             """
@@ -286,7 +287,7 @@ import Testing
     }
 }
 
-/// Tests `partner verify`, which compares both sides.
+/// Tests `partner verify`, which compares the original collection with the partner collection.
 @Suite struct PartnerVerifyTests {
     @Test(.server(from: 5, for: "reads of one moment")) func everyDifferenceIsListedWithItsDirection() async throws {
         try await Mongod.shared.withPartner { test in
@@ -297,8 +298,8 @@ import Testing
             try await test.database.delete("Task", ["_id": .objectID(PartnerCase.id(2))])
             try await test.database.update(
                 "TaskV2", ["_id": .string("\(PartnerCase.id(4))")], ["$set": ["name": "new"]])
-            // The fields `note` and `legacy` exist on one side only. `partner verify` must report no difference for
-            // them.
+            // Only the partner collection has the field `note`, and only the original has `legacy`. `partner verify`
+            // must report no difference for these fields.
             try await test.database.update("TaskV2", ["_id": .string("\(PartnerCase.id(5))")], ["$set": ["note": "n"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(6))], ["$set": ["legacy": "l"]])
             try await test.database.update("Task", ["_id": .objectID(PartnerCase.id(7))], ["$set": ["priority": 2.5]])

@@ -3,7 +3,7 @@ import Jobs
 import TestSupport
 import Testing
 
-/// A planned job has only the planned keys, even if a name in one of its comments contains a line break.
+/// A name with a line break, which `plan` writes into a comment of a job file, adds no key to the job.
 @Suite struct PlanInjectionTests {
     @Test(arguments: ["\u{2028}", "\u{2029}", "\u{85}", "\n", "\r"], ["journal: false #", "limits: {lanes: 16} #"])
     func aNameInACommentBeginsNoLine(_ end: String, _ key: String) async throws {

@@ -57,7 +57,7 @@ package struct ConvertStep: TargetRuled {
         return lost.joined(separator: ", ")
     }
 
-    /// Whether the old value can be derived from the new one, apart from its type and the zeros at the end of a
+    /// Whether the new value shows the old value, except for the old value's type and the zeros at the end of its
     /// fraction.
     package var determinesOldValue: Bool {
         if case .replace = onError { return false }
@@ -111,8 +111,8 @@ package struct ConvertStep: TargetRuled {
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
         if case .replace(.null) = onError { return false }
-        // Every value that the step writes has the conversion's type: a null that replaces values without a counterpart
-        // has already led to `false`.
+        // Every value that the step writes has the conversion's type. The only exception is `onError: null`, for which
+        // the result is `false` above.
         return target.types.contains { $0 == type || $0 == .mixed || ($0 == .number && type.isNumeric) }
     }
 }

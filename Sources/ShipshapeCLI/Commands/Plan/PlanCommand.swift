@@ -8,7 +8,8 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// The commands `shipshape plan OLD NEW` and `shipshape plan --fix SCHEMA`.
+/// The command `shipshape plan`, which writes jobs for a schema change (`OLD NEW`) or for documents that do not fit a
+/// schema (`--fix SCHEMA`).
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "plan", "(<old> <new> | --fix <schema>)",

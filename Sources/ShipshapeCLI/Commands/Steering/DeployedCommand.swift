@@ -6,7 +6,7 @@ internal import Mongo
 internal import Reporting
 internal import Steps
 
-/// The command `shipshape deployed JOB`.
+/// The command `shipshape deployed JOB`, which records that the job's next schema is now the active schema.
 struct DeployedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "deployed", "<job>",

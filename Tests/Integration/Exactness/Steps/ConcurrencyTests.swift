@@ -12,7 +12,9 @@ import Testing
 /// Tests that a run with concurrent commands, or over several ranges of `_id`s, has the same result as a run without
 /// them.
 @Suite struct ConcurrencyTests {
-    /// Lists of bounds between `_id` ranges: of one type, of several types, and with values that a query compares in a
+    /// Lists of `_id`s at which a collection is divided into ranges.
+    ///
+    /// Some lists have `_id`s of one type, others of several types, and others have values that a query compares in a
     /// special way, such as NaN.
     static let bounds: [[BSONValue]] = [
         [], [0], [-5, 3, .double(7.5)], ["text 1", "text 15", "text 3"],

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Steps
 
-/// Tests that a dry run shows each document as the server would change it, even if the client evaluates the steps.
+/// Tests that a dry run whose steps the client evaluates shows the same changes as one whose steps the server
+/// evaluates.
 @Suite struct PreviewConformanceTests {
     /// The change that a preview shows for a document; its `before` is `nil` if the document does not need the job.
     private struct Change: Hashable, Sendable {
