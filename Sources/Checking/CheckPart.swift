@@ -44,7 +44,7 @@ public struct PartOfCheck: Hashable, Sendable {
     /// The setting that decides which findings make the check fail.
     public var policy: FailurePolicy
 
-    /// Creates an instance from its parts.
+    /// Creates the facts about one part of a check.
     public init(_ part: CheckPart, digest: String, policy: FailurePolicy) {
         (self.part, self.digest, self.policy) = (part, digest, policy)
     }

@@ -38,7 +38,7 @@ enum TypeConversion {
             return .string(isoText(milliseconds))
         case .double(let number):
             // MongoDB 6.0.5 writes fractions, and numbers from a million on, with six significant digits, and later
-            // servers write them with seventeen. The client converts only the other numbers.
+            // servers write them with seventeen. The client therefore converts only whole numbers below a million.
             guard number == number.rounded(), abs(number) < 1_000_000 else { throw NotEvaluated(.version) }
             return .string(formatted("%g", number))
         case .invalidString, .binary: throw NotEvaluated(.version)

@@ -48,10 +48,10 @@ package struct MigrationPlan: Sendable {
         package var aftermath: JobAftermath?
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
-        /// Earlier versions of the program included the comments of the job file in the digest. Such a digest is
-        /// compared with the digests of the present text and of the text that the job's first run recorded. The job
-        /// counts as unchanged if one of the two has the same digest, and both texts differ only in comments and
-        /// layout.
+        /// A change of comments or layout does not count. Earlier versions of the program included comments in the
+        /// digest. The recorded digest is therefore also compared with the digests of whole texts: the job's present
+        /// text, and the text that the job's first run recorded. The job is unchanged if one of these digests is equal
+        /// to the recorded one, and its text differs from the present text only in comments and layout.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text

@@ -66,7 +66,8 @@ package struct EnforcementStore {
             time: ServerTime(document["at"]), revision: document["revision"]?.integer ?? 0)
     }
 
-    /// Whether no step was begun or ended since the record was read.
+    /// Whether the record in the database still has the revision of `record`, so that no step began or ended since
+    /// then.
     package func isCurrent(_ record: Record) throws -> Bool { try self.record()?.revision == record.revision }
 
     /// Records that this runner is about to do a step, and holds the record for it.

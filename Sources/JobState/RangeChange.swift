@@ -73,7 +73,8 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record how far an undo has come.
+    /// The changes that record the progress of an undo: its position in the journal, and the number of documents
+    /// restored so far.
     package static func undone(to position: JournalPosition, restored: Int) -> BSONDocument {
         [
             "undo.at": ["$literal": .object(position.document)], "undo.restored": .integer(restored),
@@ -81,8 +82,10 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record the progress of an undo while it removes documents from other collections: the number of
-    /// the last attempt processed, and the number of documents removed so far.
+    /// The changes that record the progress of an undo while it removes documents from other collections.
+    /// - Parameters:
+    ///   - sequence: the number of the job's attempt whose documents the undo processed last.
+    ///   - count: the number of documents that the undo has removed so far.
     package static func childrenRemoved(to sequence: Int64, count: Int) -> BSONDocument {
         ["undo.children": .long(sequence), "undo.removed": .integer(count), "active": "$$NOW"]
     }

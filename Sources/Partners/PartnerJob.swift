@@ -32,7 +32,9 @@ package struct PartnerJob: Sendable {
     package var limits: Job.Limits
     /// The file's path, as the user wrote it.
     package var path: String
-    /// The file's text; once the copy has begun, the job's content must not change.
+    /// The file's text.
+    ///
+    /// Its content must not change after the copy of the original to the partner has begun.
     package var text: String
     /// The position of the `target` value in the job file, for error messages.
     package var targetLocation: SourceLocation

@@ -8,7 +8,7 @@ extension FieldPlanner {
     /// Adds the steps that make the values at a path fit the schema `new`.
     /// - Parameters:
     ///   - old: the schema that the values fit now; `nil` if the older schema does not describe them.
-    ///   - isStray: whether only values that do not follow the older schema can need the steps.
+    ///   - isStray: whether the steps are only for values that do not follow the older schema.
     func fit(
         _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, _ link: Relationship?,
         in group: inout FieldGroup, isStray: Bool

@@ -31,14 +31,17 @@ package struct SchemaPlan: Sendable {
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
     /// The drafts of partner jobs, in the order of the collections.
     package var partners: [PartnerDraft] { collections.compactMap(\.partner) }
-    /// Guesses at the purpose of changes, which the user can confirm but the schemas cannot.
+    /// Guesses at the purpose of schema changes.
     ///
-    /// Each text says which step or flag accepts the guess.
+    /// The schemas do not prove a guess, so the user has to confirm it. Each text says which step or flag accepts the
+    /// guess.
     package var hints: [String] { entries.compactMap(\.hint) }
 }
 
 extension SchemaPlan {
-    /// The collections that have a change without a step, and whose documents are not moved to another collection.
+    /// The collections in which no step serves a change of a part that the newer schema still has.
+    ///
+    /// Collections that move to another namespace are left out.
     package var unplannedCollections: Set<Namespace> {
         let changes = collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks }.filter { $0.role == .manual }
             .flatMap(\.changes)

@@ -20,7 +20,7 @@ struct StatedField {
 
     /// Finds the field in a schema.
     /// - Parameter name: the word for the schema in messages, such as `newer`.
-    /// - Throws: ``PlanError`` when the name matches no collection, several collections, or no field of a collection.
+    /// - Throws: ``PlanError`` if ``field`` does not name exactly one field of the schema.
     func place(in schema: ServerSchema, named name: String) throws(PlanError) -> Place {
         let owners = schema.collections.flatMap { collection in
             [collection.namespace.description, collection.root.title, collection.namespace.collection]

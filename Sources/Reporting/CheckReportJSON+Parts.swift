@@ -65,7 +65,8 @@ extension FindingException {
 }
 
 extension Acceptance {
-    /// The user's statement that a finding or a change is accepted, as JSON: the reason, the owner and the expiry date.
+    /// The user's statement that a finding or a change is accepted, as JSON: its reason, its owner, its expiry date,
+    /// its fingerprint and its position in the file.
     var json: ReportValue {
         [
             "fingerprint": fingerprint?.description, "reason": reason, "owner": owner, "expires": expires,

@@ -52,8 +52,9 @@ package struct PlanYAML: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the text of a draft, in which every line is a comment until the user decides on a step and removes the
-    /// comment marks.
+    /// Returns the text of a draft: a job file in which every line is a comment.
+    ///
+    /// To use a step, the user removes the comment marks from its lines.
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
             "\(JobFile.draft) decide on the steps, remove one # from each line below that begins with one, and try "

@@ -20,8 +20,10 @@ package struct SourceSnippet: Sendable {
         let columns: Int
     }
 
-    /// Finds the line of a location; `nil` if the location has no line number, or if its line is more than one line
-    /// after the end of the text.
+    /// Finds the line of a location; `nil` if the location has no line number, or a line number after the end of the
+    /// text.
+    ///
+    /// The number that follows the last line is accepted, because an error at the end of a file can have it.
     /// - Parameters:
     ///   - text: the text of the file.
     ///   - suggestion: the text to show below the caret; `nil` for none.

@@ -2,12 +2,11 @@ import SystemPackage
 
 /// Finds the hashes that occur more than once among any number of hashes, in bounded memory.
 ///
-/// The hashes are divided into 256 parts by their first byte. Each part has a buffer; a full buffer goes to an unnamed
-/// file in the folder for temporary files. At the end, each part is sorted by itself.
+/// The hashes are divided into 256 parts by their first byte. Each part has a buffer. A full buffer is written to an
+/// unnamed file in the folder for temporary files. At the end, one part after another is read and sorted.
 ///
-/// The buffers take 8 MiB. The list of written blocks takes one byte for each 4,096 hashes. Sorting a part takes 12
-/// bytes for each 256 hashes, including the sort's own buffer for half of the part. A hundred million hashes take about
-/// 13 MiB.
+/// The buffers take 8 MiB. The list of written blocks takes one byte for each 4,096 hashes. A part that is sorted takes
+/// 12 bytes for each of its hashes, including the sort's own buffer. A hundred million hashes take about 13 MiB in all.
 struct RepeatedHashes: ~Copyable {
     /// The largest number of repeated hashes that are returned.
     static var most: Int { 1 << 17 }

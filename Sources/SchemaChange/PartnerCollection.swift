@@ -114,9 +114,9 @@ extension [SchemaChange] {
         return partners.flatMap { notes(on: $0) { _ in nil } }
     }
 
-    /// Returns clauses about the breaking or versioned changes of the original collection of a partner.
-    /// - Parameter carried: returns a clause about the changes for which the partner's job converts documents, given
-    ///   the paths of these changes; `nil` for no clause.
+    /// Returns clauses about the breaking or versioned changes of a partner's original collection.
+    /// - Parameter carried: receives the paths of the changes for which the partner's job converts documents, and
+    ///   returns a clause about these changes; `nil` for no clause.
     private func notes(on partner: PartnerCollection, _ carried: (_ places: String) -> String?) -> [String] {
         let affected = filter { partner.isAffected(by: $0) }
         guard !affected.isEmpty else { return [] }

@@ -49,8 +49,8 @@ package enum SchemaSearch {
             // program. Only a schema that has properties counts.
             return try reading.run().collections.contains { !$0.root.properties.isEmpty }
         } catch {
-            // A folder is also suggested if the names of its schema files do not say which collections they cover. If
-            // the user then names this folder, another error says how to rename the files.
+            // A folder is also suggested if the names of its schema files do not show which collections they cover. If
+            // the user then names this folder to a command, the command's error says how to rename the files.
             return error.code == .namespaceUnknown
         }
     }

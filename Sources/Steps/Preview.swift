@@ -81,8 +81,8 @@ package struct Preview: ~Copyable {
 
     /// Returns the next outcome that the client computes.
     ///
-    /// Returns `nil` after the last document, and when so many documents wait for the server that it has to evaluate
-    /// them first.
+    /// Returns `nil` after the last document. Also returns `nil` when ``maximumUnknown`` documents wait for the server,
+    /// so that the server evaluates them before the client continues.
     private mutating func nextRead() throws -> Outcome? {
         while let view = try documents?.next() {
             guard let evaluator else { return nil }

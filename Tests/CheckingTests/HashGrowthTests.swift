@@ -103,8 +103,9 @@ import Testing
         #expect(try compiled.check(other.view) == .certain)
     }
 
-    /// The collection compares only values that have the same hash, so fewer than 100 comparisons are enough to find
-    /// equal values among 20,000.
+    /// ``DistinctValues`` compares only values that have the same hash.
+    ///
+    /// It therefore needs fewer than 100 comparisons to show that 20,000 values are distinct.
     @Test func distinctValuesAreFoundByTheirHashes() throws {
         let values = (0..<20_000).map { BSONValue.string("value \($0)") }
         var distinct = DistinctValues()

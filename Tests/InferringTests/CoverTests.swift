@@ -4,7 +4,7 @@ import Inferring
 import ServerSchema
 import Testing
 
-/// Tests that the inferred schema fits at least the share of the documents that the option `cover` states, such as
+/// Tests that the inferred schema accepts at least the share of the documents that the option `cover` states, such as
 /// 0.99.
 ///
 /// With a higher cover, the schema accepts all documents that it accepts with a lower one.
@@ -89,11 +89,14 @@ import Testing
         #expect(outcome.unseenBound > known.unseenBound)
     }
 
-    /// A held-out document counts as failing if it does not fit the schema made from the other half, even if it only
-    /// might fail under the schema made from all documents.
+    /// A held-out document counts as failing if it does not fit the schema that is made from the other half of the
+    /// documents.
+    ///
+    /// It counts even if it only might fail under the schema made from all documents.
     @Test func aHeldOutDocumentThatMightStillFailIsMissed() throws {
-        /// Returns 400 documents. In each of the first 20, a different field is a string, while this field is 1 in all
-        /// other documents.
+        /// Returns 400 documents with the fields `f0` to `f19`, which are 1.
+        ///
+        /// In each of the first 20 documents, a different one of these fields is a string instead.
         func documents(_ value: BSONValue) -> [BSONDocument] {
             Case.documents(400) { index in
                 var fields: [(String, BSONValue)] = [("m", index < 20 ? value : "s")]

@@ -71,7 +71,7 @@ import Testing
         let plan = try plan(Self.empty, new)
         #expect(lines(plan) == ["convert: {field: x, to: string}"])
         let remedy = try #require(plan.jobs[0].entries.first { $0.role == .manual })
-        // The choice among the listed values is the user's, so no step proposes the first one.
+        // Only the user can choose one of the listed values, so the plan suggests no step.
         #expect(remedy.suggestions.isEmpty)
         #expect(remedy.remarks[0].contains("give one of \"Open\", \"Done\" with --default"), "\(remedy.remarks)")
         #expect(remedy.remarks[0].hasSuffix(".x=VALUE"), "the flag stands there as it is typed: \(remedy.remarks)")
@@ -159,6 +159,8 @@ import Testing
     }
 
     /// The older schema allows no further field, so the new field is filled after the deploy.
+    ///
+    /// The plan must not describe this step as a conversion in place.
     @Test func aConversionIntoAnotherFieldIsNotCalledOneInPlace() throws {
         var options = PlanOptions()
         options.renames = [try Rename("Person.x=z")]
@@ -216,7 +218,9 @@ import Testing
         #expect(entries.dropFirst().contains { $0.remarks.contains { $0.contains("no step creates them") } })
     }
 
-    /// A field with a list of allowed values is never proposed as one part of a split text.
+    /// The plan suggests a rename to the new text field.
+    ///
+    /// It suggests no split into both new fields, because the other one allows only listed values.
     @Test func aRenameIsNamedNextToAFieldOfListedValues() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let listed = "{ \"bsonType\": \"string\", \"enum\": [\"open\", \"done\"] }"

@@ -24,7 +24,9 @@ import Testing
         return try PrismaSchema(files: [SchemaSource(path: "schema.prisma", text: text)]).serverSchema(database: "app")
     }
 
-    /// Returns the plan between two schemas, after checking that each of its jobs compiles as for a run.
+    /// Returns the plan from one schema to another.
+    ///
+    /// Throws if a job of the plan cannot be compiled. Drafts of jobs are not compiled.
     private func plan(_ old: ServerSchema, _ new: ServerSchema) throws -> SchemaPlan {
         let planner = Planner(from: old, to: new)
         let plan = try planner.plan()
@@ -32,7 +34,9 @@ import Testing
         return plan
     }
 
-    /// Returns the plan that repairs these documents, after checking that each of its jobs compiles as for a run.
+    /// Returns the plan that repairs the documents for their schema.
+    ///
+    /// Throws if a job of the plan cannot be compiled. Drafts of jobs are not compiled.
     private func repairs(_ schema: ServerSchema, _ documents: [BSONDocument]) throws -> SchemaPlan {
         let collection = try #require(schema.collections.first { $0.namespace.collection == "m" })
         var tally = Tally(CompiledSchema(collection, of: schema))
@@ -50,8 +54,9 @@ import Testing
 
     // MARK: Plans between two schemas
 
-    /// All steps of a moved collection come after the deploy, so a field is renamed in one step, without a copy before
-    /// the deploy.
+    /// If a collection moves, all its steps run after the deploy.
+    ///
+    /// A field is therefore renamed in one step, and not copied before the deploy.
     @Test func aFieldOfAMovedCollectionIsRenamedByOneStep() throws {
         let plan = try plan(
             Self.schema("name String"), Self.schema("name String @map(\"full_name\")", map: "clients"))
@@ -88,7 +93,9 @@ import Testing
         #expect(steps(plan) == ["default: {field: currency, value: \"EUR\", when: missingOrNull}"])
     }
 
-    /// The client reads int and long alike, so a conversion between them would write to documents without need.
+    /// The step `convert` keeps numbers that a Prisma client can read in the field, such as an int in a field of longs.
+    ///
+    /// To convert them would be a write without need.
     @Test func numbersThatTheNewerClientReadsAreKept() throws {
         let plan = try plan(Self.schema("a String"), Self.schema("a String\nn Int\nf Float?\nb BigInt?"))
         #expect(
@@ -104,9 +111,9 @@ import Testing
         #expect(steps(plan) == ["convert: {field: \"n\", to: long, keep: [bool, int]}"])
     }
 
-    /// The conversion after the copy keeps values of the type int.
+    /// The plan copies `t.x` to `t.xx`, converts `t.xx`, and later renames `t.x`.
     ///
-    /// If it changed them, the copy would differ from its source, and the later rename would not remove the source.
+    /// The conversion keeps ints, because the rename removes `t.x` only if `t.xx` still has the same value.
     @Test func aRenameInsideATypeKeepsTheNumbersAsTheyAre() throws {
         let plan = try plan(
             Self.schema("t T", "type T {\n  x Int\n}"), Self.schema("t T", "type T {\n  x Int @map(\"xx\")\n}"))
@@ -154,9 +161,10 @@ import Testing
         #expect(plan.unplanned == 0)
     }
 
-    /// If a repair has several steps for the same findings, the plan leaves out a later step that changes no document.
+    /// If several steps of a repair serve the same findings, the plan leaves out a later step that would change no
+    /// document.
     ///
-    /// The documents that the step skips have findings of their own.
+    /// The documents that this later step would skip have findings of their own.
     @Test func aFurtherStepThatChangesNoDocumentIsLeftOut() throws {
         let schema = try Self.schema("lines Line[]", "type Line {\n  qty Int\n}")
         var plan = try repairs(schema, [["_id": 1, "lines": ["qty": 1]]])

@@ -32,9 +32,9 @@ import Testing
         #expect(try removals(#", "age": \#(Self.old)"#, on: "2027-04-01") == [])
     }
 
-    /// The removal of a property is not a breaking change of a validator.
+    /// The removal of a property is usually not a breaking change of a validator.
     ///
-    /// If the property has a day in `@deprecated`, the removal is breaking until that day has passed.
+    /// It is breaking if `@deprecated` names a day for the property, and that day has not passed.
     @Test func itIsBreakingInEveryDialect() throws {
         let early = try removals(#", "age": \#(Self.old)"#, on: "2027-01-01", validator: true)
         #expect(early.map(\.code) == [.removedBeforeDay] && early.first?.kind.verdict == .breaking)

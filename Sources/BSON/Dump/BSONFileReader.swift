@@ -104,7 +104,7 @@ public struct BSONFileReader: ~Copyable {
 extension DumpInput {
     /// The number of complete documents at the start of the pending bytes, and their total length.
     ///
-    /// The count ends before a document whose length or terminator is impossible.
+    /// The count ends before a document with an invalid length or terminator.
     fileprivate var wholeDocuments: (count: Int, length: Int) {
         var (count, length) = (0, 0)
         while length + 5 <= pending.count {

@@ -135,8 +135,8 @@ extension UnsyncBudget {
     /// Releases the reservations of documents that sync again, or no longer exist.
     ///
     /// A document keeps its reservation while the ledger of unsynced documents may still list it. The function examines
-    /// the reservations of the jobs in `runners`, and of jobs that no runner holds. It skips documents that a run has
-    /// already seen in the ledger.
+    /// the reservations of the jobs in `runners`, and of jobs whose lease no runner holds. It skips documents that a
+    /// run has already seen in the ledger.
     /// - Parameter runners: the names of jobs whose leases the caller holds; these jobs must have written every chunk
     ///   that they reserved.
     /// - Returns: how many of the examined documents sync again, or no longer exist.
@@ -194,8 +194,8 @@ extension UnsyncBudget {
 
     /// Returns how many reserved documents sync again or no longer exist; a run would release their reservations.
     ///
-    /// The function examines the reservations of this job and of jobs that no runner holds. It skips documents that a
-    /// run has already seen in the ledger of unsynced documents.
+    /// The function examines the reservations of this job, and of jobs whose lease no runner holds. It skips documents
+    /// that a run has already seen in the ledger of unsynced documents.
     func repairedCount(_ store: borrowing StateStore) throws -> Int {
         let jobs = try store.reservations.idleJobs(of: collection.namespace, including: [store.job])
         var count = 0
@@ -244,8 +244,9 @@ struct UnsyncAccount {
     var headroom: Headroom?
     /// The `_id`s of reserved documents that might be syncable after their write, and that were not checked since.
     private(set) var unconfirmed: [BSONValue] = []
-    /// The `_id`s of documents in the count ``unsyncable`` whose write has no checkpoint yet; if the write is repeated,
-    /// they are not counted again.
+    /// The `_id`s of documents that ``unsyncable`` counts, and whose write has no checkpoint yet.
+    ///
+    /// If such a write is repeated, its documents are not counted again.
     private var inDoubt: Set<BSONValue> = []
 
     /// Adds to ``unconfirmed`` the documents that were reserved because they may become unsyncable.
@@ -264,7 +265,7 @@ struct UnsyncAccount {
     /// Records that a checkpoint confirms the write of the given documents.
     mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
 
-    /// Adds a document that was not written to ``unconfirmed``, and removes it from the count ``unsyncable``.
+    /// Records that a document was not written: adds it to ``unconfirmed``, and no longer counts it in ``unsyncable``.
     mutating func skip(_ id: BSONValue) {
         unconfirmed.append(id)
         if inDoubt.remove(id) != nil { unsyncable -= 1 }
@@ -281,16 +282,15 @@ struct UnsyncAccount {
 enum Judgement: Hashable {
     /// The document syncs under the active schema before the change, and would not after it.
     case unsyncable
-    /// The phase changes the document by a step that can make documents unsyncable, but does not make this one
-    /// unsyncable.
+    /// A step that can make documents unsyncable changes the document, but does not make it unsyncable.
     ///
-    /// Either the document fails under the active schema already, or its new values fit. If a user changes it before
+    /// The document fails under the active schema already, or its new values fit. If a user changes the document before
     /// the write, the write may still make it unsyncable.
     case possiblyUnsyncable
     /// No step that can make documents unsyncable changes the document.
     ///
-    /// The write leaves out all such steps, so it cannot make the document unsyncable even if a user changes the
-    /// document first.
+    /// The write leaves out all such steps. It therefore cannot make the document unsyncable, even if a user changes
+    /// the document before the write.
     case safe
 
     /// Whether the document is reserved before it is written.

@@ -236,8 +236,8 @@ package struct BackfillRunner: Sendable {
         if isReadable {
             var headroom = try budget.limit.exactHeadroom(store, marks: false)
             if headroom.pending > 0 {
-                // Repaired documents are not counted, because a run releases their reservations as soon as the ledger
-                // of unsynced documents can no longer list them.
+                // Reserved documents that sync again are not counted, because a run releases their reservations as soon
+                // as the ledger of unsynced documents can no longer list them.
                 headroom.pending = max(0, headroom.pending - (try budget.repairedCount(store)))
                 plan.notes += try store.reservations.pendingOfOthers()
             }
@@ -319,8 +319,8 @@ package struct BackfillRunner: Sendable {
 
     /// Refuses a job whose plan found obstacles in the documents, or that would make too many documents unsyncable.
     ///
-    /// The number of these documents is too large if it exceeds two limits: the number that the operator accepted with
-    /// `--allow-unsync`, and the room that is left in the unsync budget. Documents that are reserved already take no
+    /// The number of these documents is too large if it exceeds both the number that the operator accepted with
+    /// `--allow-unsync` and the room that is left in the unsync budget. Documents that are reserved already take no
     /// further room.
     package func checkHeadroom(of plan: BackfillPlan) throws(RunError) {
         try checkObstacles(of: plan)

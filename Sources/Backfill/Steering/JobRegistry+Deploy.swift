@@ -94,8 +94,8 @@ extension JobRegistry {
 extension JobRegistry {
     /// Releases the reservations of documents in the job's collection that fit the job's active schema.
     ///
-    /// The function examines the reservations of all jobs of this collection that no runner holds. A document keeps its
-    /// reservation while the ledger of unsynced documents may still list it.
+    /// The function examines the reservations of all jobs of this collection whose lease no runner holds. A document
+    /// keeps its reservation while the ledger of unsynced documents may still list it.
     /// - Returns: how many of the examined documents fit or no longer exist; `nil` if that is unknown, for example
     ///   because a schema or a privilege is missing.
     package func freeRoom(of job: String) throws -> Int? {

@@ -21,8 +21,8 @@ extension CompiledSchema {
         guard let engine else { return }
         let isUnfit = engine.unfit != nil && collector.located.contains { $0.finding.level == .certain }
         let wantsInfo = collector.minimum == .info
-        // Most documents that do not fit the schema break no rule of the engine. A sink that keeps no paths, and is
-        // faster, therefore judges the document first.
+        // Most documents that do not fit the schema break no rule of the engine. The engine's rules are therefore
+        // judged first with a sink that keeps no paths, because it is faster.
         var quick = VerdictSink()
         if !wantsInfo { try EngineWalker(engine).document(document, into: &quick) }
         if wantsInfo || quick.verdict > .fits {

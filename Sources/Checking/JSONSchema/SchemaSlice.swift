@@ -1,9 +1,9 @@
 import BSON
 import ServerSchema
 
-/// Builds the filter that finds the documents of a group, for the `jsonschema` dialect and for constraints.
+/// Builds the filter that finds the documents of a violation group, for the `jsonschema` dialect and for constraints.
 ///
-/// If possible, the filter negates a small schema: only the keyword that these documents break, at its path. mongod
+/// If possible, the filter negates a small schema, which has only the keyword that these documents break. mongod
 /// applies the schema by the same rules as the checker.
 struct SchemaSlice {
     let plan: JSONSchemaPlan
@@ -132,7 +132,7 @@ struct SchemaSlice {
         }
     }
 
-    /// Returns a schema for documents that applies `leaf` to the values of a node.
+    /// Returns a schema for whole documents that applies `leaf` only to the values of one node.
     private func around(_ leaf: BSONDocument, at node: Int) -> BSONDocument {
         var schema = leaf
         var node = node

@@ -6,15 +6,18 @@ package enum ConversionLoss: String, Sendable, CaseIterable {
     /// The new type has a close value, but not exactly the same one.
     case rounded
     /// The value is a number beyond the range of the new type.
+    ///
+    /// For a numeric type, the text of such a number counts, too.
     case outOfRange = "out of range"
     /// The new type has no value that corresponds to the old value.
     case unparsable
 }
 
 extension ConvertStep {
-    /// The conditions under which a value of the document is skipped, one for each kind of loss.
+    /// The conditions under which the step skips a value of the document, one for each kind of loss.
     ///
-    /// For each value at most one condition holds. In a list, elements may be skipped for different kinds of loss.
+    /// At most one condition is true for a single value. Several can be true for a list, because each of its elements
+    /// is tested.
     package var losses: [(kind: ConversionLoss, when: Expression)] {
         let value = Expression.field(field)
         let isDue = Expression.all([

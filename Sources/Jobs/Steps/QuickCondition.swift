@@ -22,11 +22,11 @@ package struct QuickCondition: Sendable {
             relevance: ([path.untilElements] + others).allSatisfy(\.parents.isEmpty) ? [path.topLevel: exists] : nil)
     }
 
-    /// Returns the conditions for a step that changes a field's values in place, except nulls and values of the given
-    /// types.
+    /// Returns the conditions for a step that changes a field's values in place, but keeps nulls and values of the
+    /// given types.
     ///
-    /// The condition lists all other types: the server tests such a list in less than half the time that it needs to
-    /// exclude null and a single type. If the value is a list, a query also tests the elements of the list.
+    /// The conditions list all other types, because the server tests such a list in less than half the time that it
+    /// needs to exclude null and a single type. If the value is a list, a query also tests the elements of the list.
     static func present(_ path: FieldPath, notOf types: [SchemaType]) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let skipped = types + [.null, .number, .uuid, .mixed]
@@ -51,12 +51,12 @@ package struct QuickCondition: Sendable {
 }
 
 extension [CompiledStep] {
-    /// A condition met by every document that needs at least one of the steps; `nil` if no simple condition is known
-    /// for at least one of them.
+    /// A condition met by every document that needs at least one of the steps; `nil` if a step has no known simple
+    /// condition.
     package var quickNeed: BSONDocument? { Self.any(map { $0.step.kind.quick.need }) }
 
-    /// A condition met by every document that at least one of the steps changes or skips; `nil` if no simple condition
-    /// is known for at least one of them.
+    /// A condition met by every document that at least one of the steps changes or skips; `nil` if a step has no known
+    /// simple condition.
     package var quickRelevance: BSONDocument? { Self.any(map { $0.step.kind.quick.relevance }) }
 
     private static func any(_ conditions: [BSONDocument?]) -> BSONDocument? {

@@ -43,7 +43,7 @@ package enum StepFitting {
         return step
     }
 
-    /// Throws if the next schema declares another type than the step converts to; `mixed` accepts every type.
+    /// Throws if the next schema declares neither the type to which the step converts nor `mixed`.
     /// - Throws: ``JobError`` at `location`.
     package static func check(
         _ target: FieldPath, convertedTo type: SchemaType, _ declared: SchemaType, at location: SourceLocation

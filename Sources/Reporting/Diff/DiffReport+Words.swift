@@ -57,9 +57,10 @@ extension DiffReport {
         return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
     }
 
-    /// Returns a clause that says whether the user has accepted a change; `nil` if not.
+    /// Returns a clause about the user's acceptance of a change; `nil` if the user has not accepted it.
     ///
-    /// The clause says whether the acceptance is valid or has expired, and names its reason and its owner.
+    /// The clause says whether the acceptance is valid or has expired, and names its reason, its owner and its
+    /// position.
     func acceptanceWords(of change: SchemaChange) -> String? {
         func words(_ beginning: String, _ accepted: Acceptance) -> String {
             "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"
@@ -100,7 +101,8 @@ extension DiffReport {
         }
     }
 
-    /// Returns how many documents a change affects, in words; `nil` if no documents were counted for it.
+    /// Returns, as text, the document counts that matter for the change at an index; `nil` if no documents were counted
+    /// for this change.
     func weight(_ index: Int) -> String? {
         guard let weights else { return nil }
         return weights[index]?.words(for: changes[index])

@@ -64,7 +64,8 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The value of the member `record` in the lines of a list, by the list's key in the JSON object.
+    /// The value of `record` in the JSON lines of a list; each key of this dictionary is the list's key in the JSON
+    /// object.
     ///
     /// A list whose key is not in this dictionary has no lines of its own.
     private static let records = [
@@ -88,7 +89,7 @@ package struct JSONReport: Sendable {
         "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
         "cover", "strict", "folder", "partner", "ledger", "language",
     ]
-    /// The keys of objects that are not nested in the `result` line.
+    /// The keys of objects whose members are directly in the `result` line.
     ///
     /// The line has the members of `verdict`, for example, but no key `verdict`.
     private static let results: Set = ["verdict", "counts"]

@@ -1,7 +1,10 @@
 /// Draws values over time as one character each, scaled from 0 to the largest value.
 enum Sparkline {
     private static let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-    /// The characters for a terminal without Unicode; none of them begins a command of a build server.
+    /// The characters for a terminal without Unicode.
+    ///
+    /// They do not include `#` and `:`, because a line that begins with these characters can be a command to a build
+    /// server.
     private static let plainSteps: [Character] = ["_", ".", "-", "~", "=", "+", "*", "@"]
 
     /// Returns one character for each value.

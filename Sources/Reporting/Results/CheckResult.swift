@@ -59,8 +59,8 @@ package struct CheckResult: Reportable {
             + found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.limitNotes + found.exceptionNotes
-        // A table of changes has a title that compares this check with an earlier one. If no finding changed, there is
-        // no table, so a warning shows the title's sentence instead.
+        // The table of changes has a title that compares this check with an earlier one. If no finding changed, there
+        // is no such table, so the same sentence becomes a warning.
         if let difference = history.difference, difference.changes.isEmpty {
             report.warnings.append(difference.sentence)
         }

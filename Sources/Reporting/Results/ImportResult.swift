@@ -22,7 +22,9 @@ package struct ImportResult: Reportable {
         self.keepsStrings = keepsStrings
     }
 
-    /// Returns the result as text; a layout that hides notes also hides the findings, because they are all notes.
+    /// Returns the result as text.
+    ///
+    /// If the layout hides notes, the text has no findings either, because every finding of an import is a note.
     package func text(_ layout: TextLayout) -> String {
         var report = report
         if layout.hidesNotes { report.sections = [] }
@@ -90,8 +92,9 @@ extension ImportResult {
         return (isAboutStrings && !keepsStrings ? [strings] : []) + [check].compactMap(\.self)
     }
 
-    /// The notes in groups with the same code and message, sorted by kind; in each kind, in the order of their first
-    /// notes.
+    /// The notes, grouped by code and message.
+    ///
+    /// The groups are sorted by kind. Groups of one kind are in the order of their first notes.
     private var groups: [Group] {
         var groups: [Group] = []
         var places: [String: Int] = [:]

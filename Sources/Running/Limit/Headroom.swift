@@ -3,13 +3,17 @@ package import Checking
 
 /// The counts that show how many more documents may become unsyncable before a job has to stop.
 package struct Headroom: Hashable, Sendable {
-    /// The size of the ledger of unsynced documents; `nil` if there is no ledger, which counts as 0.
+    /// The size of the ledger of unsynced documents; `nil` if there is no ledger.
+    ///
+    /// Sums count a missing ledger as 0.
     package var ledger: LedgerCount?
-    /// The number of documents that jobs have reserved as unsyncable and that the ledger does not show yet.
+    /// The number of documents that jobs have reserved, and that the ledger does not list yet.
+    ///
+    /// A job reserves a document before a write that may make this document unsyncable.
     package var pending: Int
     /// The limit of unsynced documents, minus the reserve that jobs leave free.
     ///
-    /// The sum of ``ledger`` and ``pending`` must stay below it.
+    /// The sum of ``ledger`` and ``pending`` must stay below this number.
     package var ceiling: Int
 
     /// Creates a headroom from its counts.
@@ -28,10 +32,10 @@ package struct Headroom: Hashable, Sendable {
 }
 
 extension Headroom: CustomStringConvertible {
-    /// The ledger's entries, the pending reservations and the limit as text, after the name of the metric.
+    /// The counts as text, after the words `unsynced documents:`.
     package var description: String { "unsynced documents: \(counts)" }
 
-    /// The ledger's entries, the pending reservations and the limit as text, without the name of the metric.
+    /// The counts as text: the ledger's entries, the pending reservations and the limit.
     var counts: String {
         let entries = ledger.map { "\($0.entries.grouped) in the ledger" } ?? "no ledger"
         return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"

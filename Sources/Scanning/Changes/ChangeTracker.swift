@@ -49,7 +49,7 @@ final class ChangeTracker: Sendable {
         try wait { $0.time >= time }
     }
 
-    /// The documents that have changed since ``start``, as far as the change stream has been read.
+    /// The `_id`s of the documents that have changed since ``start``, as far as the change stream has been read.
     var changed: ChangedIDs { state.withLock { $0.changed } }
 
     /// Makes the thread end the change stream.

@@ -11,7 +11,7 @@ package enum LedgerFinder {
     /// The name of the ledger's collection, in the shared ledger database and in each ledger database of a single app.
     package static var collection: String { "unsynced_documents" }
 
-    /// The shared ledger, of all apps without a ledger database of their own.
+    /// The shared ledger: the one for all apps that have no ledger database of their own.
     package static var standard: Namespace { Namespace(database: database, collection: collection) }
 
     /// Returns the ledger in an app's own ledger database.

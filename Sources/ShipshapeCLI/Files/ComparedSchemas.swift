@@ -17,7 +17,7 @@ struct ComparedSchemas {
     /// Reads both schemas.
     ///
     /// If only one of two folders has a collection, that is a change and not an error.
-    /// - Parameter only: the collection that a single file describes if `collection` is `nil`.
+    /// - Parameter only: the collection that a schema in a single file describes; not used if `collection` names one.
     /// - Throws: ``UsageError`` for schemas of two dialects and for a collection that neither schema has; errors of
     ///   reading.
     init(

@@ -3,7 +3,7 @@ internal import BSON
 internal import Checking
 internal import ServerSchema
 
-/// The flag for how many documents may fail without making a check fail.
+/// The flag `--max-failing`, which sets how many documents may fail without making a check fail.
 struct FailingFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(

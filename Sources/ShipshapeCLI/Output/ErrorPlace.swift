@@ -27,9 +27,11 @@ struct ErrorPlace {
         suggestion = "\(error)".firstMatch(of: /did you mean "([^"]+)"\?/).map { String($0.1) }
     }
 
-    /// Returns the line and the caret below it; none if the file cannot be read, or if its line may hold a secret.
+    /// Returns the line with the error, and the caret below it.
     ///
-    /// Only regular files are read, because reading a pipe or a device would wait for its data.
+    /// Returns an empty list if the file cannot be read, or if the line may contain a secret.
+    ///
+    /// Only regular files are read, because a read from a pipe or a device would wait for data.
     func snippet(width: Int, isColored: Bool) -> [String] {
         guard location.line > 0, (try? FilePath(location.file).stat().type) == .regular,
             let text = try? SourceFile.text(of: location.file), !mayHoldSecret(text)
@@ -41,14 +43,14 @@ struct ErrorPlace {
     /// Words in the names of keys whose values may be secret; a misspelt name is likely to contain one, too.
     private static let secretWords = ["uri", "pass", "secret", "token", "credential"]
 
-    /// Whether the line of the error may show a connection string or a password.
+    /// Whether the line with the error may show a connection string or a password.
     ///
-    /// A part of a secret cannot be recognized. A line therefore also counts as secret if it has a word such as `uri`
-    /// or `pass`, or if a key that contains the line has one.
+    /// A line with only a part of a secret does not look like a secret. The line therefore also counts as secret if it,
+    /// or a YAML key that contains it, has a word such as `uri` or `pass`.
     private func mayHoldSecret(_ text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
-        // An error at the end of a file can have its position on the empty line after the last one. The snippet then
-        // shows the last line above it that is not empty, so that line is examined.
+        // An error at the end of a file can have its position on an empty line. The snippet then shows a line above
+        // that one, so the last line that is not blank is examined.
         var rest = lines.prefix(location.line).map(String.init)
         while rest.last?.allSatisfy(\.isWhitespace) == true { rest.removeLast() }
         guard let line = rest.last else { return false }

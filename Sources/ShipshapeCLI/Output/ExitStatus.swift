@@ -46,11 +46,12 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// Whether another run may succeed although the operator changes nothing.
+    /// Whether another run may succeed even if the operator changes nothing.
     var isPassing: Bool { [.unavailable, .stopped, .held].contains(self) }
 
-    /// Creates the exit code for the outcome of a job; `nil` for 0, if the job ended without a stop and without
-    /// findings.
+    /// Creates the exit code for the outcome of a job.
+    ///
+    /// Returns `nil` if the job ended without a stop and without findings, because the exit code is then 0.
     init?(of report: BackfillReport) {
         guard report.outcome.stop == nil else {
             self = .stopped
@@ -101,7 +102,8 @@ enum ExitStatus: Int32, Error {
     /// InvalidOptions, CommandNotFound and InvalidNamespace.
     ///
     /// A code above 10,000 is an assertion of the server, and also means a wrong command, unless the error is
-    /// transient. Any other code without an exit code of its own means that the deployment could not run the command.
+    /// transient. Any other code that ``init(for:)`` does not recognize means that the deployment could not run the
+    /// command.
     private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
 
     private init(for error: RunError) {

@@ -47,7 +47,7 @@ package struct StepTransformation: Sendable {
     package var isEmpty: Bool { program == nil }
 
     /// Returns the outcome for each of the documents, in their order.
-    /// - Parameter collection: any collection on the connection through which the server computes the steps.
+    /// - Parameter collection: any collection. The server runs the steps on the connection of this collection.
     /// - Throws: ``MongoError``; an error for a damaged document.
     package func outcomes(of documents: [BSONDocument], by collection: MongoCollection) throws -> [Outcome] {
         guard let program else { return documents.map { Outcome(document: $0) } }

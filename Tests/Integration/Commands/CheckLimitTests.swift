@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that `--max-failing` and `thresholds` decide the exit code of a check, and are shown.
+/// Tests that `--max-failing` and `thresholds` decide the exit code of a check, and that the report shows them.
 @Suite struct CheckLimitTests {
     /// Checks 200 people, of whom 4 lack a name and 2 have an age of the wrong type.
     ///

@@ -7,7 +7,8 @@ struct SwiftTexts {
     /// A text inside an interpolation comes after the text around it.
     private(set) var all: [String] = []
     private var rest: Substring
-    /// The index in ``all`` of the last text, if at most `+` and white space have followed it so far; otherwise `nil`.
+    /// The index of the last text in ``all``, if only `+` and white space have followed this text so far; otherwise
+    /// `nil`.
     ///
     /// If there is an index, the next literal belongs to that text.
     private var joined: Int?
@@ -54,7 +55,7 @@ struct SwiftTexts {
                 code(untilParenthesis: true)
                 rest = rest.dropFirst()
             } else if rest.hasPrefix(escape) {
-                // An escape sequence stands for white space or a punctuation mark, or joins two lines. A space replaces
+                // An escape sequence represents white space or a punctuation mark, or joins two lines. A space replaces
                 // it in the text.
                 rest = rest.dropFirst(escape.count + 1)
                 all[number] += " "

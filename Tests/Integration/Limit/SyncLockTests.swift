@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Waits until the run has counted the locked documents `times` more times.
+    /// Waits until the run has counted the locked documents again, at least `times` times.
     ///
     /// The profiler of the database must be on.
     private func waitForCounts(_ times: Int, _ test: BackfillCase) async throws {
@@ -71,9 +71,10 @@ import Testing
         }
     }
 
-    /// A run writes a document only after a majority of the members has the removal of the document's lock.
+    /// After the removal of a document's lock, a run waits until a majority of the members has this change, and then
+    /// writes the document.
     ///
-    /// A fail point delays the moment when a majority has it.
+    /// A fail point delays the moment when a majority has the change.
     @Test func oneWhoseLockIsRemovedIsWaitedForUntilAMajorityHasTheRemoval() async throws {
         let mongod = try await Mongod.start()
         try await withPeople(on: mongod) { test in

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests all steps and all conversions of `_id`s that a partner supports, with changes in both directions.
+/// Tests each kind of step and each conversion of `_id`s that a partner job supports, with changes in both of its
+/// collections.
 @Suite(.fencedDeletes) struct PartnerStepTests {
     /// Returns the lines of `jobs/partners/every-step.yml`, which has every kind of step, for the test's collections.
     static func everyKind(_ test: PartnerCase) throws -> String {
@@ -89,8 +90,9 @@ import Testing
         }
     }
 
-    /// A conversion of `_id`s, the steps that convert a link in each direction, and a function that makes an original's
-    /// `_id`.
+    /// A conversion of `_id`s from one type to another, with the steps that convert a link in each direction.
+    ///
+    /// `make` returns the `_id` of the original document with a given number.
     struct Key: Sendable, CustomTestStringConvertible {
         var from: String
         var to: String

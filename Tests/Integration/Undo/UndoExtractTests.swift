@@ -137,15 +137,15 @@ import Testing
         }
     }
 
-    /// An undo sleeps before it deletes documents, until its lease has ended.
+    /// A first undo sleeps before it deletes documents, until its lease has ended.
     ///
-    /// When it continues, it deletes nothing.
+    /// A second undo then deletes the documents. When the first undo continues, it deletes nothing.
     @Test func aSleeperRemovesNothing() async throws {
         try await withHomes { test in
             #expect(try await test.backfill().exitCode == 0)
             let made = try await test.database.documents("homes")
-            // The undo's first three writes restore people. Its fourth write removes the first documents that the job
-            // made.
+            // The first three writes of the undo restore documents of `people`. Its fourth write deletes documents of
+            // `homes` that the job inserted.
             let first = try await test.undo(flags: ["--lease-ttl", "2s"], fault: "before-write:4:stop") { program in
                 try await waitUntil("the undo sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }

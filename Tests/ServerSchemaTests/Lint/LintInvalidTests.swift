@@ -50,7 +50,9 @@ import Testing
         #expect(app.failure()?.contains("unknown bsonType") == true)
     }
 
-    /// A property that cannot be read does not count as missing.
+    /// If lint cannot read a part of a schema, it reports no errors that follow from this.
+    ///
+    /// For example, a property that cannot be read is not reported as missing.
     @Test(arguments: [
         (#"{"title": 5, "properties": {"_id": {"bsonType": "int"}}, "required": ["_id"]}"#, 1),
         (#"{"title": "T", "properties": [], "required": ["_id", "a"]}"#, 1),

@@ -49,13 +49,13 @@ struct PropertyViolation: Error, CustomStringConvertible {
         case document
         /// A runner wrote after the end of its lease.
         case lateWrite
-        /// The journal acknowledges the write of a document that still needs the job.
+        /// The journal says that a document was written, but the document still needs the job.
         case acknowledged
         /// Documents still need a step, or the report has wrong numbers of skipped documents.
         case listing
         /// A second run changes a document.
         case secondRun
-        /// A document is not as undo must leave it.
+        /// After an undo, a document differs from the expected one.
         case undo
     }
 

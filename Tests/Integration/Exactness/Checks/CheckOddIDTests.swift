@@ -7,9 +7,10 @@ import Testing
 
 /// Tests that a scan reads documents with `_id`s that the driver, a collation or a range query could lose.
 @Suite struct CheckOddIDTests {
-    /// `_id`s with a field that has no name.
+    /// `_id`s that contain a field with an empty name.
     ///
-    /// There are so many of them that a batch of a read ends, and a range of `_id`s begins, between two of them.
+    /// They are so many that a scan reads them in several batches, and that a range of `_id`s for one thread begins
+    /// among them.
     private static let nameless: [BSONValue] =
         (0..<300).map { number in ["": .integer(number)] } + (0..<300).map { number in ["a": ["": .integer(number)]] }
 

@@ -3,8 +3,8 @@ import DemoData
 import TestSupport
 import Testing
 
-/// Tests that what `infer` says about its schema holds for the documents that it read, and for other documents of the
-/// same kind.
+/// Tests that the statements of `infer` about its schema are true for the documents that it read, and for other
+/// documents of the same kind.
 @Suite struct InferTests {
     /// Loads the documents of a demo collection into two collections, `a` and `b`: a random half into each.
     private func load(_ collection: DemoCollection, into database: TestDatabase) async throws {

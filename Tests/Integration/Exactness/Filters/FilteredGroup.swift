@@ -10,7 +10,8 @@ struct FilteredGroup {
     let group: ViolationGroup
     let ids: Set<BSONValue>
 
-    /// Checks documents one by one, and compares each group with what the group's filter finds on the server.
+    /// Checks documents one by one, and compares each group of violations with the documents that the group's filter
+    /// finds on the server.
     ///
     /// - Parameter change: changes the schema that was read, for instance to make it part of an app.
     /// - Returns: the groups that were compared.

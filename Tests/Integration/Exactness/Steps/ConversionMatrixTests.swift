@@ -28,7 +28,7 @@ import Testing
 
     /// Whether the server keeps all digits when it converts a double to text, such as 0.30000000000000004.
     ///
-    /// A server that keeps all digits also converts some values that the step has to skip on other servers.
+    /// On a server that drops digits, the step `convert` skips some values that it otherwise converts.
     private static func writesAllDigits(_ database: TestDatabase) async throws -> Bool {
         try await database.fill("digits", [["_id": 1, "v": 0.30000000000000004]])
         let reply = try await database.run([
@@ -68,8 +68,10 @@ import Testing
 }
 
 extension ConversionOutcome {
-    /// Whether one of `value` and the outcome is a double, and the other one is its text with all digits, more than 15
-    /// characters.
+    /// Whether either `value` or this outcome is a double, and the other one is the text of this double with all its
+    /// digits.
+    ///
+    /// Only a text of more than 15 characters counts.
     fileprivate func hasAllDigits(of value: BSONValue?) -> Bool {
         switch (self, value) {
         case (.becomes(.string(let text)), .double(let number)?), (.becomes(.double(let number)), .string(let text)?):
