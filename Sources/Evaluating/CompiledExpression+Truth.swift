@@ -204,7 +204,8 @@ extension Node.Order {
     }
 }
 
-/// Checks whether `$mergeObjects` changes an object: its bytes with `seesKeys`, and otherwise only its size.
+/// Checks whether `$mergeObjects` changes an object. With `seesKeys`, any change of its bytes counts; otherwise, only a
+/// change of its size counts.
 ///
 /// `$mergeObjects` keeps one field of each repeated name, and renumbers the keys of arrays.
 extension CompiledExpression {

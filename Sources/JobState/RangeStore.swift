@@ -27,8 +27,10 @@ package struct RangeStore {
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
-    /// Returns the number of chunks that all runs of the job have finished; `nil` if the job was never started, or if
-    /// no pass over the collection is unfinished.
+    /// Returns the number of chunks that all runs of the job have finished, if the job has not yet ended its pass over
+    /// the collection.
+    ///
+    /// Returns `nil` if the job was never started, or if its last pass has ended.
     package func unfinishedChunks() throws -> Int? {
         guard let document = try document() else { return nil }
         let progress = Progress(document)

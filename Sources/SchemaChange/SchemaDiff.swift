@@ -81,7 +81,8 @@ extension SchemaChange {
 }
 
 extension ServerSchema {
-    /// Whether changes of a collection's schema can affect sync.
+    /// Whether changes of a collection's schema get their usual verdicts, and not the verdict on changes outside of
+    /// sync.
     ///
     /// In a dialect of a sync engine, the result is `true` if the collection syncs and its schema has a title and an
     /// `_id`. In other dialects, it is `true` for every collection, because the verdicts on changes already take the

@@ -139,11 +139,11 @@ struct RunJournal {
     /// Records that the given updates of the attempt are about to be sent.
     mutating func willSend(_ updates: [ChunkWriter.Update]) { attempt?.willSend(updates) }
 
-    /// Prepares for the question which documents met the condition of their update just before the attempt's first
-    /// update.
+    /// Stores the data with which the run can find out later which documents met the condition of their update just
+    /// before the attempt's first update.
     ///
-    /// If the server can read at an earlier time, the current time is recorded. If not, the documents that meet the
-    /// condition now are recorded, unless there are too many updates.
+    /// If the server can read at an earlier time, the data is the server's current time. Otherwise, the data is the set
+    /// of documents that meet the condition now; with too many updates, it is not determined.
     mutating func noteStart(in namespace: Namespace, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents, let updates = attempt?.updates, attempt?.start == nil else { return }
         attempt?.start = .unknown

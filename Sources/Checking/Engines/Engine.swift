@@ -17,8 +17,8 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
     /// Any engine, for operators who have not chosen one: its rules report the documents with which at least one engine
     /// has trouble.
     case any
-    /// Atlas Device Sync, whose rules are those of App Services schemas. It keeps a ledger of unsynced documents, for
-    /// which a limit exists.
+    /// Atlas Device Sync, whose rules are those of App Services schemas. It keeps a ledger of unsynced documents, whose
+    /// size has a limit.
     case deviceSync = "device-sync"
 
     /// The engine's name in sentences.

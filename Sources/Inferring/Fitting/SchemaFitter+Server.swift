@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// Chooses the types that a `$jsonSchema` declares for each path; it can declare several types for one path.
+/// Chooses the types for the paths of a `$jsonSchema`, which can declare several types for one path.
 extension SchemaFitter {
     mutating func fitForServer(_ node: Int, _ place: Place, level: Int) {
         let counts = tree.nodes[node].serverTypes

@@ -47,7 +47,7 @@ import Testing
     ///
     /// The mirror is killed before its next write.
     ///
-    /// The next mirror does not take the killed mirror's write for a change by a client, and carries the client's
+    /// The next mirror does not mistake the killed mirror's write for a client's change, and carries the client's
     /// second change over.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
         try await PartnerCase.withCopy(count: 40) { test in

@@ -90,7 +90,8 @@ import Testing
 
     /// If there is a symbolic link at the path of a report, the report replaces the link, wherever the link leads.
     ///
-    /// The program follows only links of the system that lead to the program's open files, such as `/proc/self/fd/1`.
+    /// The program follows only the links that the system provides to the program's open files, such as
+    /// `/proc/self/fd/1`.
     @Test func onlyTheSystemsOwnLinksAreFollowed() async throws {
         try await withFolder { folder in
             try makePipe(folder, "pipe")
