@@ -5,10 +5,11 @@ public import SchemaChange
 public struct FailurePolicy: Hashable, Sendable {
     /// The failing documents that make a check fail.
     public enum Documents: String, Hashable, Sendable {
-        /// Only documents that halt the engine make the check fail.
+        /// Only documents at which the sync engine stops its replication make the check fail.
         case none
-        /// Only documents that fail under the new schema but not under the active one, or that halt the engine, make
-        /// the check fail. Documents whose findings are all covered by exceptions do not count.
+        /// A document makes the check fail if it fails under the new schema but not under the active one, or if the
+        /// sync engine stops its replication at the document. If the check knows no active schema, this is the same as
+        /// ``all``. Documents whose findings are all covered by exceptions do not count.
         case new
         /// Every failing document that no exception covers makes the check fail, even if the ledger already records it.
         case all
@@ -27,7 +28,7 @@ public struct FailurePolicy: Hashable, Sendable {
     public var maximum: FailingLimit?
     /// The limits for single collections and rules.
     public var thresholds: [FailingThreshold] = []
-    /// Whether a finding that has far more documents than in earlier checks makes the check fail.
+    /// Whether the check fails if a finding applies to far more documents than in earlier checks.
     public var includesAnomalies: Bool
 
     /// Creates a policy.
@@ -43,9 +44,9 @@ public struct FailurePolicy: Hashable, Sendable {
 
     /// Whether the policy makes a report fail.
     ///
-    /// Under every policy, a report fails if sync itself has stopped or would stop, if documents halt the engine by a
-    /// finding that no exception covers, if an exception has expired, or if a collection that may hold documents loses
-    /// its schema.
+    /// Under every policy, a report fails if sync as a whole has stopped or would stop, or if the sync engine stops its
+    /// replication at a document with a finding that no exception covers. A report also fails if an exception has
+    /// expired, or if a collection that may hold documents loses its schema.
     public func fails(_ report: CheckReport) -> Bool {
         report.verdict.band >= .syncWillStop || failsByDocuments(report) || failsByChange(report)
     }

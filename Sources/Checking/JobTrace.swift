@@ -9,7 +9,7 @@ public struct JobTrace: Hashable, Sendable {
     /// The number of documents that synced until a job changed them, and that now fit neither the new nor the active
     /// schema.
     public var convertedCount = 0
-    /// The reasons why some documents that count as already failing may have synced until a job changed them.
+    /// The reasons why some documents may count as already failing although they synced until a job changed them.
     ///
     /// Each reason is a clause.
     public var gaps: [String] = []

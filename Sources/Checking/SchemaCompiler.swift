@@ -264,8 +264,8 @@ extension SchemaCompiler {
 extension SchemaCompiler {
     /// Makes the walker also judge a field as the partition key.
     ///
-    /// The field must have the type of the app's partition key. The field must be present if the app requires a
-    /// partition for every document.
+    /// The field must have the type of the app's partition key. The app's configuration decides whether the field must
+    /// be present. If the configuration does not state that, the collection's schema decides.
     /// - Parameter isRequired: Whether the collection's own schema requires the field.
     private mutating func compilePartition(_ key: SyncConfiguration.PartitionKey, _ isRequired: Bool, field: Int) {
         let index = Int(fields[field].node)

@@ -8,7 +8,7 @@ package struct EnforcementReport: Sendable {
     package enum Outcome: String, Sendable {
         /// The collection has reached the target stage.
         case done
-        /// The run stopped before the next stage, because documents do not fit.
+        /// The run stopped before the next stage, because some documents do not fit the validator.
         case notFitting = "not_fitting"
         /// The run was a dry run, which writes nothing.
         case dryRun = "dry_run"
@@ -50,6 +50,6 @@ package struct EnforcementReport: Sendable {
         (self.before, self.now) = (before, now)
     }
 
-    /// The number of documents that certainly do not fit; `nil` if the run did not check documents.
+    /// The number of documents that certainly do not fit the validator; `nil` if the run did not check documents.
     package var notFitting: Int? { check.map { $0.total.certain } }
 }

@@ -146,7 +146,9 @@ extension CompiledExpression {
 
     // MARK: Order
 
-    /// Whether two values of the document are the same, judged by their bytes; `nil` if the bytes alone do not show it.
+    /// Whether two values of the document have the same type and the same bytes.
+    ///
+    /// `nil` if one of the values was computed, or if equal values of their type can have different bytes.
     private func areSame(_ left: Operand, _ right: Operand, _ document: borrowing BSONView) -> Bool? {
         guard case .element(let left) = left, case .element(let right) = right else { return nil }
         guard left.type == right.type else { return false }
@@ -189,7 +191,7 @@ extension BSONOrder {
 }
 
 extension Node.Order {
-    /// Returns whether the comparison holds for two values whose order is `order`.
+    /// Whether two values fulfil this comparison, such as `less`, if `order` is the result of comparing them.
     func admits(_ order: BSONOrder) -> Bool {
         switch self {
         case .equal: order == .equal
@@ -202,7 +204,8 @@ extension Node.Order {
     }
 }
 
-/// Checks whether `$mergeObjects` changes the bytes, or the size, of the object to which it is applied.
+/// Checks whether `$mergeObjects` changes an object. With `seesKeys`, any change of its bytes counts; otherwise, only a
+/// change of its size counts.
 ///
 /// `$mergeObjects` keeps one field of each repeated name, and renumbers the keys of arrays.
 extension CompiledExpression {

@@ -30,9 +30,10 @@ package struct JournalGroup {
     package let after: JournalDigest
     /// The `_id`s of the group's documents.
     package let ids: [BSONValue]
-    /// The evidence of the documents, in the order of ``ids`` and without separators; see ``DocumentEvidence``.
+    /// The digests by which undo recognizes that a document was replaced, in the order of ``ids`` and without
+    /// separators; see ``DocumentEvidence``.
     ///
-    /// The array is empty if the journal has no evidence.
+    /// The array is empty if the journal has no such digests.
     let evidence: [UInt8]
     /// The names of all changed fields, sorted by their bytes.
     package let names: [String]

@@ -7,15 +7,15 @@ package struct RangeStore {
     let client: StoreClient
     let job: String
     let identity: RunnerIdentity
-    /// The terms that the operator set for leases.
+    /// The duration of leases and the tolerated difference between clocks that the operator set.
     let given: LeaseTerms
     /// The name of the collection: `ranges` for jobs, or ``StateStore/streams`` for watches and mirrors, which follow
     /// changes.
     package var collection = "ranges"
 
-    /// The terms in effect, which say how long a lease lasts and how much clocks may differ.
+    /// The duration of leases and the tolerated difference between clocks that are in effect.
     ///
-    /// They are the operator's terms, adapted if the deployment is reached through routers.
+    /// The values are the operator's, adapted if the deployment is reached through routers.
     package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
     /// The `_id` of the job's only record in the collection of this store.
@@ -27,8 +27,10 @@ package struct RangeStore {
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
 
-    /// Returns the number of chunks that all runs of the job have finished, if a pass is open; `nil` if no pass is
-    /// open, or the job was never started.
+    /// Returns the number of chunks that all runs of the job have finished, if the job has not yet ended its pass over
+    /// the collection.
+    ///
+    /// Returns `nil` if the job was never started, or if its last pass has ended.
     package func unfinishedChunks() throws -> Int? {
         guard let document = try document() else { return nil }
         let progress = Progress(document)

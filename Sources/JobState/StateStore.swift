@@ -13,7 +13,7 @@ package struct StateStore: ~Copyable {
     package let job: String
     /// The identity of the runner that takes the leases.
     package let identity: RunnerIdentity
-    /// The terms of the runner's leases.
+    /// The duration of the runner's leases, and how much the clocks of two servers may differ.
     package let terms: LeaseTerms
     /// The name of the collection that holds the runner's lease.
     package let leases: String

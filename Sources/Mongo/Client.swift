@@ -79,7 +79,8 @@ extension Client {
 // MARK: questions to the server
 
 extension Client {
-    /// Asks the primary for its description; with `readPreference`, asks the member that would answer reads.
+    /// Sends `hello` to the primary or, with `readPreference`, to a member that this preference allows, and returns the
+    /// reply.
     /// - Throws: ``MongoError``.
     package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
         do throws(MongoError) {

@@ -8,7 +8,9 @@ internal import Synchronization
 /// work during the wait, such as keeping a lease, sets a limit with ``within(_:_:)``. It then receives the refusal as
 /// an error, and sends the command again itself.
 package final class Overload: Sendable {
-    /// The longest time that a command of the current thread waits before the refusal is thrown.
+    /// The longest time for which a command is sent again while the server refuses it because of its load.
+    ///
+    /// After this time, the caller receives the refusal as an error.
     package struct Limit: Sendable {
         /// The longest wait of a command that reads.
         var reads: Duration

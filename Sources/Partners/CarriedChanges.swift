@@ -20,7 +20,7 @@ struct CarriedChanges {
 
     init(job: String) { self.job = job }
 
-    /// Reads the records that the transactions of earlier runs left in the state database.
+    /// Reads the records of carried-over pairs that earlier runs of the mirror stored in the state database.
     mutating func load(_ client: StoreClient) throws {
         var cursor = client.all(Self.collection, ["_id.job": .string(job)])
         while let record = try cursor.nextDocument() {
@@ -37,7 +37,7 @@ struct CarriedChanges {
     /// Whether an earlier run already carried over the pair's changes up to the given time.
     func contains(_ key: IDKey, changed time: ClusterTime) -> Bool { times[key].map { time <= $0 } ?? false }
 
-    /// Returns a new number for a transaction's record; no other record of the job has the same number.
+    /// Returns an unused number for the record that a transaction is about to write.
     mutating func makeNumber() -> Int {
         defer { next += 1 }
         return next
@@ -67,10 +67,9 @@ struct CarriedChanges {
 
     private func id(_ number: Int) -> BSONValue { ["job": .string(job), "n": .integer(number)] }
 
-    /// Deletes the records with the given time or an earlier one.
+    /// Deletes the records of changes that were carried over up to the given time or an earlier one.
     ///
-    /// The caller has saved positions after this time in all change streams, so no stream will report the recorded
-    /// changes again.
+    /// The caller has saved later positions in all change streams, so no stream reports these changes again.
     mutating func forget(upTo time: ClusterTime, under kernel: borrowing Kernel) throws {
         guard written != nil else { return }
         let job = job

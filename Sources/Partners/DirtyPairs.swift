@@ -69,9 +69,9 @@ struct DirtyPairs {
         join(key, Pair(changes: [side: change], isUnknown: isUnknown, read: read, since: since))
     }
 
-    /// Adds a pair that ``HeldPairs`` lists, so that the mirror tries again to carry it over.
+    /// Adds a pair that ``HeldPairs`` lists, so that the mirror tries again to carry the pair over.
     ///
-    /// The pair is added without changes, because ``HeldPairs`` has the times of its changes.
+    /// The pair is added without the times of its changes, because ``HeldPairs`` stores these times.
     mutating func add(_ key: IDKey, read: Int) { join(key, Pair(read: read)) }
 
     /// Removes and returns at most `count` pairs, the ones that were listed first.

@@ -9,9 +9,10 @@ package struct PartnerPlan: Sendable {
     package var source: Namespace
     /// The partner collection.
     package var target: Namespace
-    /// The number of originals, by the collection's metadata.
+    /// The number of documents in the original collection, according to the collection's metadata.
     package var documents = 0
-    /// The originals that cannot exist in the partner, or that the reverse steps would not restore.
+    /// The documents of the original collection that cannot be stored in the partner collection, or that the reverse
+    /// steps would not restore.
     package var refusals = RefusalList()
     /// A clause for each unique index of the partner in which two of the partner's documents would have the same key.
     package var clashes: [String] = []
@@ -36,7 +37,8 @@ package struct PartnerPlan: Sendable {
     package var isRefused: Bool { refusals.count > 0 || !clashes.isEmpty }
 }
 
-/// The documents that cannot exist on the other side, as counts by reason and the first 20 documents.
+/// The documents of one collection that cannot be converted for its partner: their number by reason, and the first 20
+/// of them.
 package struct RefusalList: Sendable {
     /// The number of refused documents.
     package private(set) var count = 0

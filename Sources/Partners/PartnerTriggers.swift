@@ -2,11 +2,12 @@ import BSON
 import JobState
 import Steps
 
-/// Makes the files of App Services triggers and functions that keep both sides equal.
+/// Makes the files of App Services triggers and functions that keep the original collection and the partner collection
+/// equal.
 ///
-/// There is one trigger and one function for each side. A function handles a change as the mirror does: it reads the
-/// current document and converts it with a server-side pipeline. It then compares the result with the other side's
-/// document, and writes the result only if the two differ.
+/// Each of the two collections has one trigger and one function. The function handles a change as the mirror does: it
+/// reads the current document and converts it with a server-side pipeline. It then compares the result with the
+/// document in the other collection, and writes the result only if the two differ.
 package struct PartnerTriggers: Sendable {
     /// A file of the App Services app.
     package struct File: Sendable {
@@ -174,7 +175,8 @@ package struct PartnerTriggers: Sendable {
             """
     }
 
-    /// Returns the JavaScript function that converts an `_id` of the given side for the other side.
+    /// Returns the JavaScript function that converts the `_id` of a document on the given side to the `_id` of its
+    /// counterpart.
     private func conversions(_ side: PartnerSide) -> String {
         guard let id = partner.job.id else { return "const twinOf = (id) => id;" }
         let plain = "const plain = JSON.parse(EJSON.stringify({ id }, { relaxed: false })).id;"

@@ -5,7 +5,7 @@ import ServerSchema
 
 /// The order of steps for renames inside of objects that are renamed themselves.
 extension CollectionPlanner {
-    /// Merges each rename inside a renamed object into the object's group, and returns all groups.
+    /// Returns the groups; if both an object and a field inside it are renamed, their two groups become one.
     ///
     /// In a merged group, the steps copy the object, then give its fields their new names, and then fill missing
     /// values. At the end, they remove the fields from the old object, and then the old object itself.
@@ -59,11 +59,10 @@ extension FieldGroup {
         steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
     }
 
-    /// Removes this group's steps for the given fields inside the object, because each of these fields has a group of
-    /// its own.
+    /// Removes the steps for the given fields from this group of a renamed object, because each of these fields has a
+    /// group of its own with steps for it.
     ///
-    /// The steps of that other group replace the removed ones. The step ``move`` and the steps that serve schema
-    /// changes stay.
+    /// The step ``move`` and the steps for schema changes stay.
     fileprivate mutating func leave(_ fields: [String]) {
         let move = move
         entries.removeAll { entry in

@@ -2,7 +2,7 @@ import BSON
 import SchemaChange
 import ServerSchema
 
-/// Plans the steps for the fields of one collection, as groups of entries.
+/// Plans the steps for the fields of one collection, in a ``FieldGroup`` for each path.
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
@@ -46,9 +46,10 @@ struct CollectionPlanner {
         return group
     }
 
-    /// Returns the groups in a new order: a list becomes a set only after the groups for the values inside the list.
+    /// Returns the groups in an order in which the group that makes a list a set comes after the groups for the values
+    /// inside the list.
     ///
-    /// The groups for values may convert the values, and two elements of the list may become equal by that.
+    /// The steps of these other groups may convert the values, so that two elements of the list become equal.
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
@@ -115,8 +116,8 @@ extension CollectionPlanner {
             let indices = step.changes.compactMap { places[$0.path] }
             guard let first = indices.min() else { continue }
             for index in indices where step.kind != .embed {
-                // The stated step computes the values of the fields, so the steps for values that do not follow the
-                // older schema are removed.
+                // The step that the user states gives these fields their values. The planner's steps for values that
+                // break the older schema are therefore removed.
                 let served = groups[index].entries.filter(\.isStray).flatMap(\.changes)
                 groups[index].entries.removeAll(where: \.isStray)
                 if groups[index].entries.isEmpty {

@@ -4,7 +4,7 @@ import Checking
 enum Repair: Hashable {
     /// A step converts the value, or wraps or unwraps it, as for a change of the field's type.
     case conversion
-    /// A step fills the field if the schema requires it, and otherwise removes the null.
+    /// A step fills a required field that is missing or null, or removes an optional field that is null.
     case presence
     /// A step removes the nulls of a list or a dictionary.
     case nullRemoval

@@ -3,8 +3,8 @@ import Jobs
 import ServerSchema
 
 extension ServerSchema {
-    /// Returns the part of the schema that decides whether a job's steps fit the schema, and whether they can make
-    /// documents unsyncable.
+    /// Returns the part of the schema that suffices to check whether a job's steps fit the schema, and whether they can
+    /// make documents unsyncable.
     ///
     /// If each of many steps were checked against the whole schema, the time would be quadratic in the size of the
     /// schema.

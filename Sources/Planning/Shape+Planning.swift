@@ -4,7 +4,7 @@ import SchemaChange
 import ServerSchema
 
 extension Shape {
-    /// Creates the shape of a value, for the choice of steps.
+    /// Creates the shape by which the planner chooses steps for a value of this schema.
     ///
     /// If the schema allows null besides other types, null is ignored.
     init(ofValue node: SchemaNode) { self.init(node.withoutNull) }

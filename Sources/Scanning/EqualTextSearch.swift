@@ -7,14 +7,14 @@ import SystemPackage
 /// The first reading of the `_id`s keeps only hashes of their texts, in bounded memory. If a hash occurs more than
 /// once, a second reading keeps the `_id`s whose texts have a repeated hash, and compares these texts.
 struct EqualTextSearch: ~Copyable {
-    /// The largest number of `_id`s that are returned.
+    /// The largest number of `_id`s that are kept and compared, because their texts have a repeated hash.
     static var most: Int { 1 << 18 }
 
     private var hashes: RepeatedHashes
     private var candidates: Set<UInt64> = []
     private var ids: [[UInt8]: [BSONValue]] = [:]
     private var count = 0
-    /// Whether there may be more `_id`s with equal texts than are returned.
+    /// Whether the search reached a limit, so that there may be more `_id`s with equal texts than it returned.
     private(set) var isIncomplete = false
 
     init(folder: String?) { hashes = RepeatedHashes(folder: folder) }

@@ -7,8 +7,8 @@ import SystemPackage
 
 /// Checks the documents of a file on several threads.
 ///
-/// Each thread takes a block, and validates and checks its documents in one pass, during which the block stays in the
-/// cache of one core.
+/// Each thread takes one block of the file after another. It validates and checks the documents of the block in one
+/// pass, so that the block stays in the cache of one core.
 struct FileThreads: Sendable {
     /// The results of all threads except the thread that calls ``add(to:)``.
     private final class Others: Sendable {
@@ -22,7 +22,7 @@ struct FileThreads: Sendable {
     /// The number of threads; one if a listener receives the failing documents, which must be in the order of the file.
     private var count: Int { part.options.listeners.onFailure == nil ? part.options.threads : 1 }
 
-    /// Adds all documents of the file to `tally`, with the same samples as a single thread would keep.
+    /// Adds all documents of the file to `tally`, which keeps the same documents as samples as with a single thread.
     /// - Throws: ``DumpError``, or ``ScanStopped``.
     func add(to tally: inout Tally) throws {
         let blocks = try FileBlocks(of: path)

@@ -12,8 +12,8 @@ package struct Prefilter: Sendable {
     package init(proof: BSONDocument) { self.proof = proof }
 }
 
-/// Counts, on the server, how many documents match the filter of each violation group; this confirms the check's
-/// counts.
+/// Counts, on the server, how many documents match the filter of each group of findings, so that a check can compare
+/// these numbers with its own.
 ///
 /// One aggregation counts for several filters.
 package struct FilterProof {

@@ -41,7 +41,8 @@ package struct SourceScan: Sendable {
     /// The name of the source in reports.
     package var name: String { reader.name }
 
-    /// Reads the source once from its start to its end; blocks the thread.
+    /// Reads the source from its start to its end, and again if the texts of its `_id`s have to be compared; blocks the
+    /// thread.
     /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, or ``ScanStopped``.
     package func run() throws -> SourceFindings {
         var tallies = parts.map { $0.options.makeTally($0.schema) }
@@ -60,7 +61,8 @@ package struct SourceScan: Sendable {
     /// Counts the documents of a collection whose `_id` has the same text as the `_id` of another document, such as 1
     /// and "1".
     ///
-    /// Reads the source again if it may have such `_id`s and the sync engine treats their documents as one document.
+    /// Reads the source again if it may have such `_id`s and the sync engine treats their documents as one document. A
+    /// pipe cannot be read again, so a remark says that its `_id`s were not compared.
     /// - Returns: Remarks for the user, each a clause.
     private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
         guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }

@@ -81,10 +81,12 @@ extension SchemaChange {
 }
 
 extension ServerSchema {
-    /// Whether the changes of a collection keep their verdicts; if not, they count as changes outside of sync.
+    /// Whether changes of a collection's schema get their usual verdicts, and not the verdict on changes outside of
+    /// sync.
     ///
-    /// In a dialect of a sync engine, the collection must sync, and its schema must have a title and an `_id`. In other
-    /// dialects, all changes keep their verdicts, because the verdicts already take the dialect into account.
+    /// In a dialect of a sync engine, the result is `true` if the collection syncs and its schema has a title and an
+    /// `_id`. In other dialects, it is `true` for every collection, because the verdicts on changes already take the
+    /// dialect into account.
     fileprivate func mayJudge(_ collection: CollectionSchema) -> Bool {
         if !collection.dialect.isOfSync { return true }
         return scope(of: collection) != .outside && collection.root.typeName != nil

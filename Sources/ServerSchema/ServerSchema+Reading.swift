@@ -15,7 +15,7 @@ extension ServerSchema {
     /// - Parameters:
     ///   - path: the file or folder as the user named it.
     ///   - namespace: the collection that a single file covers; in a folder, the only collection that the caller asks
-    ///     for. The others become neighbours.
+    ///     for. The other collections of the folder are then in ``neighbours``, because links may lead to them.
     ///   - name: the path that errors and locations state, if it differs from `path`.
     ///   - database: the database of a Prisma schema; `nil` to take it from `namespace` or from the schema's connection
     ///     string.

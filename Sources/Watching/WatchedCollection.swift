@@ -12,9 +12,10 @@ struct WatchedCollection {
     var place: FeedPlace?
     /// The time up to which the watch has judged all changes.
     var time = ClusterTime(rawValue: 0)
-    /// The number of the collection's entries that the watch left in the ledger.
+    /// The number of entries that the watch's own ledger should have for this collection; the watch counts each entry
+    /// that it adds or removes.
     ///
-    /// `nil` until the collection is read or resumed.
+    /// `nil` until the watch has read the whole collection, or has resumed from its last position.
     var entries: Int?
 
     init(schema: CompiledSchema) { self.schema = schema }

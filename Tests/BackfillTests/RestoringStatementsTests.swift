@@ -10,9 +10,10 @@ import Testing
 @Suite struct RestoringStatementsTests {
     private let lease = Lease(token: 1, end: 0, terms: LeaseTerms(duration: .seconds(20)))
 
-    /// Returns documents that had the same fields before the job, but now each have another value of `n`.
+    /// Returns documents that a job changed, each with a group of its own in the journal.
     ///
-    /// Each document therefore has its own group in the journal.
+    /// Before the job, each document had the fields `before`, and lacked the fields `added`. The field `n` now has the
+    /// value that `value` returns for the document's index.
     private func documents(
         _ count: Int = 100, before: BSONDocument = [:], added: [String] = ["n"], _ value: (Int) -> BSONValue
     ) throws -> [Restoring] {

@@ -47,7 +47,7 @@ import Testing
         #expect(!new.fails(report(removed: [.init(namespace: namespace, documentCount: 0)])))
     }
 
-    /// A change that the operator accepts is still unsafe, but does not fail the check.
+    /// A schema change that the operator accepts is still reported as unsafe, but does not make the check fail.
     @Test func anAcceptedChangeDoesNotFail() throws {
         let people = Namespace(database: "app", collection: "Person")
         func schema(_ type: String) throws -> ServerSchema {

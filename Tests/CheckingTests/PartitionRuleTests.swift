@@ -32,7 +32,8 @@ import Testing
     @Test func theAppsOwnSwitchGoesBeforeTheSchemas() throws {
         let required = schema(.string, .string, true)
         #expect(try required.findings(["_id": 1]) == ["partition-missing certain _partition: string / missing"])
-        // The partition does not require the field, but the schema does, so the field must be present.
+        // The app does not require a partition key, but the schema requires the field `_partition`, so it must be
+        // present.
         let allowed = schema(.string, required: ["_partition"], .string, false)
         #expect(try allowed.findings(["_id": 1]) == ["required-missing certain _partition: string / missing"])
         #expect(

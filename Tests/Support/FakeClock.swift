@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A clock for processes that differs from the machine's clock, made with Debian's libfaketime.
+/// A clock that shows processes another time than the machine's clock, made with Debian's libfaketime.
 package final class FakeClock: Sendable {
     /// The path of the library; `nil` if it is not installed.
     package static let library: String? = {

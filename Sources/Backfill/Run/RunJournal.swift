@@ -53,11 +53,13 @@ struct RunJournal {
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
     /// At most six fields are chosen: those with the largest numbers of distinct values in a sample, which is the first
-    /// and the last 50 documents in the order of their `_id`s. The job neither writes these fields nor reads them for a
-    /// refresh. The sample is not random, because a random one would cost the server as much as thousands of writes.
+    /// and the last 50 documents in the order of their `_id`s. Fields that the job writes are excluded, and so are the
+    /// sources of steps with `whenPresent: refresh`. The sample is not random, because a random one would cost the
+    /// server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
-        // The fields that a refresh reads are expected to change, so they cannot identify a document.
+        // Steps with `whenPresent: refresh` expect that clients change their source fields, so these fields cannot
+        // identify a document.
         let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)
         let touched = Set(job.whole.touched + followed + SyncLock.fields + ["_id"])
         let isSmall = Expression(["$lt": [["$bsonSize": "$$ROOT"], .integer(DocumentEvidence.largest)]])
@@ -138,8 +140,11 @@ struct RunJournal {
     /// Records that the given updates of the attempt are about to be sent.
     mutating func willSend(_ updates: [ChunkWriter.Update]) { attempt?.willSend(updates) }
 
-    /// Records how to find out later which documents met the condition of their update just before the attempt's first
-    /// update was sent.
+    /// Stores the data with which the run can find out later which documents met the condition of their update just
+    /// before the attempt's first update.
+    ///
+    /// If the server can read at an earlier time, the data is the server's current time. Otherwise, the data is the set
+    /// of documents that meet the condition now; with too many updates, it is not determined.
     mutating func noteStart(in namespace: Namespace, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents, let updates = attempt?.updates, attempt?.start == nil else { return }
         attempt?.start = .unknown

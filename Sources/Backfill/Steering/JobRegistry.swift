@@ -42,14 +42,15 @@ package struct JobRegistry: Sendable {
         return states
     }
 
-    /// Returns the collections that a job reads or writes, by its record; `nil` if no job of that name was started.
+    /// Returns the collections that a job reads or writes, according to the job's record in the state database; `nil`
+    /// if no job of that name was started.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func reach(of job: String) throws -> JobReach? {
         guard let record = try store(job).jobs.record(),
             let namespace = record["ns"]?.text.flatMap({ Namespace($0) })
         else { return nil }
-        // If this version cannot read the job's text, only the job's collection is known. The command that needs the
-        // text reports the error.
+        // If this version cannot read the stored text of the job file, only the collection that the job changes is
+        // known. A command that needs the text reports the error.
         let compiled = try? StoredJob.compile(record, assuming: CheckOptions())
         return compiled.map(JobReach.init) ?? JobReach(collection: namespace)
     }
@@ -170,7 +171,7 @@ extension JobRegistry {
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
-        // The record is read first, so that a damaged record is reported instead of changed.
+        // The job's record is read before it is changed, so that a damaged record is reported and stays unchanged.
         _ = try store(job).jobs.record()
         guard try store(job).jobs.steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
     }
@@ -230,9 +231,9 @@ extension JobRegistry {
     }
 }
 
-/// The binding of a job to its collection after the collection's UUID changed.
+/// Binds a job to the collection of the same name that replaced the job's collection, and has another UUID.
 extension JobRegistry {
-    /// Compares the existing collection with the job's journal; nothing is written.
+    /// Compares the documents of the collection that exists now with the job's journal; nothing is written.
     /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     /// - Returns: the comparison; `nil` if the job is already bound to the existing collection.
     /// - Throws: ``RunError``, for example when no such job was started, or a runner holds the job; ``MongoError``.

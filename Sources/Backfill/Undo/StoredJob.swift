@@ -7,13 +7,13 @@ import ServerSchema
 import Steps
 internal import SystemPackage
 
-/// Reads a job from its record.
+/// Reads a job from its record in the state database.
 ///
 /// The record stores the text of the job's file, and the texts of the schemas with which the job was started.
 enum StoredJob {
-    /// Compiles the job.
+    /// Compiles the job with the schemas in its record.
     ///
-    /// If the deploy of the job's next schema is recorded, documents are judged by that schema.
+    /// If the record says that the next schema was deployed, this schema also takes the place of the active one.
     static func compile(_ record: BSONDocument, assuming assumptions: CheckOptions) throws -> CompiledJob {
         let job = try job(record)
         let next = try schema("next", of: record, for: job)

@@ -14,9 +14,11 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
     case rxdb
     /// Couchbase Sync Gateway, for documents that move from MongoDB to Couchbase.
     case couchbase
-    /// The conditions that cause trouble with at least one engine, for operators who have not chosen an engine.
+    /// Any engine, for operators who have not chosen one: its rules report the documents with which at least one engine
+    /// has trouble.
     case any
-    /// Atlas Device Sync, whose rules are those of App Services schemas, and which keeps a ledger with a limit.
+    /// Atlas Device Sync, whose rules are those of App Services schemas. It keeps a ledger of unsynced documents, whose
+    /// size has a limit.
     case deviceSync = "device-sync"
 
     /// The engine's name in sentences.
@@ -32,7 +34,7 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The version whose behaviour the engine's rules describe, with the source in which the behaviour was read.
+    /// The version of the engine to which the rules apply, with the source from which its behaviour is known.
     public var version: String {
         switch self {
         case .powersync: "powersync-service 1.25.0 (332d649, August 2026) and its documentation (780aa3c)"

@@ -60,7 +60,10 @@ struct EngineWalker: ~Escapable {
 // MARK: values
 
 extension EngineWalker {
-    /// Judges a top-level field whose type is in ``watched``, and the values inside it.
+    /// Judges the value of a top-level field, and the values inside it.
+    ///
+    /// The caller passes only values of the types in ``watched``: a rule judges them, or they may contain values that a
+    /// rule judges.
     private func top<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
     ) throws(BSONError) {
@@ -72,7 +75,7 @@ extension EngineWalker {
         sink.leave()
     }
 
-    /// Judges a value whose type is in ``watched``, and the values inside it.
+    /// Judges a value by the rules for its type, and judges the values inside it.
     /// - Parameter depth: The number of levels between the value and its top-level field.
     /// - Returns: Whether the value is, or contains, an object or array that is nested too deep.
     private func value<Sink: FindingSink>(

@@ -1,6 +1,6 @@
 import ServerSchema
 
-/// The decisions for a `$jsonSchema`, which can declare several types for a path.
+/// Chooses the types for the paths of a `$jsonSchema`, which can declare several types for one path.
 extension SchemaFitter {
     mutating func fitForServer(_ node: Int, _ place: Place, level: Int) {
         let counts = tree.nodes[node].serverTypes
@@ -42,7 +42,8 @@ extension SchemaFitter {
         return !isAppServices || text.unicodeScalars.count <= 63
     }
 
-    /// Adds a pending step that requires a field, if the field's position and the dialect allow it.
+    /// Adds a step that would require a field to the steps that can make the schema stricter, if the field's position
+    /// and the dialect allow it.
     mutating func offerRequirement(of node: Int, _ place: Place) {
         guard place == .field || place == .id, let parent = parents[node] else { return }
         let missing = max(0, tree.nodes[parent].count(of: .object) - tree.nodes[node].presence)

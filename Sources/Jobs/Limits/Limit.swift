@@ -117,7 +117,7 @@ extension Limit {
         }
     }
 
-    /// Returns the known rate of a consumer, for a file that names the consumer instead of stating a rate.
+    /// Returns the rate of a known consumer that a job file names instead of stating a rate.
     private static func consumer(_ name: String, _ node: YAMLNode) throws(JobError) -> ConsumerRate {
         if let known = ConsumerRate.known.first(where: { $0.name == name }) { return known.rate }
         let names = ConsumerRate.known.map(\.name)
@@ -127,8 +127,8 @@ extension Limit {
                 + "such as {documents: 1000, bytes: 2MiB}")
     }
 
-    /// Returns the node with the limit's value, and the name that the file uses; `nil` if the file does not state the
-    /// limit.
+    /// Returns the node with the limit's value, and the present or former name by which the job file states the limit;
+    /// `nil` if the file does not state it.
     /// - Throws: ``JobError`` if the file uses both the name and the former name.
     private func member(of members: YAMLMembers) throws(JobError) -> (key: String, YAMLNode)? {
         guard let alias, let old = members[alias] else { return members[name].map { (name, $0) } }

@@ -209,8 +209,9 @@ package struct Conversion: Hashable, Sendable {
 /// The removal of zeros at the end of a fraction, such as the last one of `1.50`, before a text is converted to a
 /// number.
 extension Conversion {
-    /// Whether the target ignores zeros at the end of a fraction in a text, such as `1.50`; every numeric type except
-    /// decimal does.
+    /// Whether zeros at the end of a fraction, as in the text `1.50`, are removed before the conversion.
+    ///
+    /// They are removed for every numeric type except decimal, which can hold them.
     private var readsWithoutZeros: Bool { target.isNumeric && target != .decimal }
 
     /// Returns the text of a number without the zeros at the end of its fraction; returns any other value unchanged.
@@ -219,8 +220,8 @@ extension Conversion {
     /// number. Only texts of fewer than 400 bytes are changed, and only if they consist of digits, one point and
     /// perhaps a minus sign.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
-        // The length and the number are tested first, because the regular expression may fail on a text that is not a
-        // number, is not UTF-8, or has megabytes of digits.
+        // Before the regular expression, the length is tested, and whether the text is a number. The regular expression
+        // may fail on a text that is not a number, is not UTF-8, or has megabytes of digits.
         let isNumber = Expression.all([
             .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
             !attempt(value, to: "decimal").isMissingOrNull,
@@ -237,8 +238,8 @@ extension Conversion {
 
 /// Conversions of dates to and from texts and numbers.
 extension Conversion {
-    /// Returns whether a text is the date in UTC in one of three formats: with milliseconds, with seconds, or only the
-    /// day.
+    /// Returns whether `text` states exactly `date`, in UTC and in one of three formats: with milliseconds, with
+    /// seconds, or only the day.
     ///
     /// The server's parser also accepts other formats, but a document with a text in another format is skipped and
     /// reported.
@@ -262,9 +263,9 @@ extension Conversion {
 
     /// Whether a text has the length and the punctuation of one of the ISO formats.
     ///
-    /// The test comes before the conversion, because `onError` does not catch every error. Some texts would make the
-    /// whole update fail: one with megabytes, or one such as "@" with 16 digits, which the server reads as a time that
-    /// no date can hold.
+    /// A text is tested before its conversion, because `onError` does not catch every error. Some texts would make the
+    /// whole update fail, such as a text of megabytes. Another example is "@" followed by 16 digits, which the server
+    /// reads as a time that no date can hold.
     func hasISOPunctuation(_ text: Expression) -> Expression {
         let length = Expression(["$strLenBytes": text.bson])
         func has(_ mark: BSONValue, at index: Int32) -> Expression {

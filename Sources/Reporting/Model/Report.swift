@@ -59,7 +59,7 @@ package struct Report: Sendable {
 }
 
 extension Report {
-    /// The figures of a result, as single figures, as bars and as lines.
+    /// The figures of a result: single figures, sums with a limit, bar charts, and values over time.
     package struct Figures: Sendable {
         /// Single figures, each with a name.
         package var facts: [Fact] = []
@@ -287,10 +287,10 @@ extension Report {
         allSections.flatMap { section in section.findings.map { (section, $0) } }
     }
 
-    /// The report's own sections, then those of the reports on parts.
+    /// The sections of this report, followed by the sections of each report in ``reports``.
     ///
-    /// Each report on a part begins with a section that has the headline of that report. The names of its other
-    /// sections begin with the name of the part.
+    /// Each report in ``reports`` first gets a section with its headline. The names of its other sections begin with
+    /// its name.
     package var allSections: [Section] {
         sections
             + reports.flatMap { name, report in
@@ -303,7 +303,8 @@ extension Report {
             }
     }
 
-    /// The tables that belong to no section: the report's own, then those of the reports on parts.
+    /// The tables that belong to no section: the tables of this report, followed by the tables of each report in
+    /// ``reports``.
     package var allTables: [Table] {
         tables
             + reports.flatMap { name, report in

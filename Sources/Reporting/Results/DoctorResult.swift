@@ -20,8 +20,8 @@ package struct DoctorResult: Reportable {
             let lines = findings.flatMap { finding in
                 let mark = paint(finding.level, Self.mark(finding.level, isPlain: layout.isPlain))
                 let remedy = finding.remedy.map { "to fix: \($0)" }
-                // The first line begins after the mark and the name. These take as many columns as the indent, so the
-                // indent of the first line is dropped.
+                // Each line is indented by the width of the finding's mark and name. On the first line, the mark and
+                // the name take the place of the indent.
                 let lines = [finding.message, remedy].compactMap(\.self)
                     .flatMap { $0.printable.wrapped(to: layout.width, indent: indent) }
                 return ["  \(mark) \(finding.name.padded(to: width))  \(lines.first?.dropFirst(indent) ?? "")"]

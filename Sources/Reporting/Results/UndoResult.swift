@@ -116,7 +116,7 @@ package struct UndoResult: Reportable {
     }
 
     /// Returns the finding for one reason why an undo is incomplete, with a count and the `_id`s of the documents.
-    /// - Parameter message: the message, which the `_id`s follow if there are any.
+    /// - Parameter message: the beginning of the finding's message; the `_id`s are added to it.
     private func finding(
         _ reason: String, _ count: Int, _ ids: [BSONValue], _ message: String, isTrouble: Bool = true
     ) -> Report.Finding {

@@ -117,8 +117,8 @@ private struct Work {
 extension BSONValue {
     /// The `_id`s that a document may have if its ledger entry contains this value.
     ///
-    /// If the entry contains an ObjectId or the digits of an ObjectId, the document may have either as its `_id`. Any
-    /// other value is the `_id` itself.
+    /// If this value is an ObjectId or the hexadecimal digits of one, the document's `_id` may be the ObjectId or a
+    /// string of its digits. Any other value is the `_id` itself.
     fileprivate var spellings: [BSONValue] {
         switch LedgerKey(self) {
         case .objectID(let id):

@@ -31,8 +31,8 @@ extension LintFinding.Code {
     public static let uniqueConflict: Self = "unique-conflict"
 }
 
-/// Lint rules that report the notes of the schema reader, and rules from sections 2 and 11 of `semantics.md` of the
-/// project's reference.
+/// Lint rules for the notes that the schema reader makes, and lint rules from sections 2 and 11 of `semantics.md` in
+/// the project's reference.
 extension LintFinding.Code {
     /// A schema has a keyword that no dialect knows.
     public static let unknownKeyword: Self = "unknown-keyword"

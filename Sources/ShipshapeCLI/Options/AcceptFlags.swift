@@ -2,7 +2,8 @@ internal import ArgumentParser
 internal import Foundation
 internal import ServerSchema
 
-/// The flags for the file of exceptions, and for adding to it the findings that make the command fail.
+/// The flags that name the file of exceptions, and the flags that add findings to this file so that they no longer make
+/// the command fail.
 struct AcceptFlags: ParsableArguments {
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
 
@@ -58,7 +59,7 @@ struct AcceptFlags: ParsableArguments {
         _ = try exceptions.writablePath()
     }
 
-    /// The operator's statement for new exceptions, from the flags; `nil` without `--accept`.
+    /// The reason, the owner and the last day of new exceptions, as the flags state them; `nil` without `--accept`.
     var statement: ExceptionStatement? {
         guard accept, let reason, let owner = owner ?? loginName else { return nil }
         return ExceptionStatement(reason: reason, owner: owner, expires: expires == Self.never ? nil : expires)

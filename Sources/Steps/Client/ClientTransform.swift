@@ -44,7 +44,8 @@ package struct ClientContext {
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// For each collection whose documents the job embeds, the fields that link to it in the job's schema.
+    /// For each collection whose documents the job embeds, the fields of all collections that the job's schema declares
+    /// as links to it.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 

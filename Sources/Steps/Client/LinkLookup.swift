@@ -7,8 +7,8 @@ import Mongo
 struct LinkLookup: ClientTransform {
     let step: LookupLinkStep
 
-    /// The largest number of documents in a lookup collection that lacks an index on the field of the old links, or on
-    /// the field of the new links.
+    /// The largest number of documents in a lookup collection that lacks an index on the field with the old keys or on
+    /// the field with the new keys.
     private static let maximum = 10_000
 
     /// Throws if the lookup collection does not exist, or if it has more than ``maximum`` documents and lacks an index
@@ -33,8 +33,8 @@ struct LinkLookup: ClientTransform {
         let links = values.flatMap { $0.map(Self.links) ?? [] }
         let byOld = try Lookup(namespace: step.lookup, field: step.old).documents(
             links, fields: [step.new], in: context)
-        // A link that is not an old link of the lookup collection may already be a new link. The step keeps a new link
-        // if the job file does not set `once` for the step.
+        // A link that is no old key in the lookup collection may already be a new key. The step keeps such a link if
+        // the job file does not set `once` for the step.
         let others = links.filter { byOld[IDKey($0)] == nil }
         let byNew = try Lookup(namespace: step.lookup, field: step.new).documents(others, fields: [], in: context)
         return values.map { value in

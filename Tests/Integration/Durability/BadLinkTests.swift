@@ -12,11 +12,12 @@ import Testing
     ]
     private static let limits = "{chunk: {documents: 50}}"
 
-    /// Runs a command over a bad link again and again until it ends with 0 or 1, at most 201 times.
+    /// Runs a command again and again until it ends with exit code 0 or 1, at most 201 times, through a proxy that cuts
+    /// or delays its connections.
     ///
-    /// Each earlier attempt may end with an error, because the link cut its connection.
+    /// Each earlier attempt may end with an error, because the proxy cut its connection.
     ///
-    /// - Returns: the last run, the number of runs, and how often the link accepted and cut connections.
+    /// - Returns: the last run, the number of runs, and how often the proxy accepted and cut connections.
     private func untilDone(
         _ faults: BadLink.Faults, of test: BackfillCase, _ run: (_ uri: String) async throws -> ProgramRun
     ) async throws -> (last: ProgramRun, runs: Int, tally: BadLink.Tally) {
@@ -32,11 +33,12 @@ import Testing
         return (done, runs, link.tally)
     }
 
-    /// Does a run, a check and an undo over a bad link, and compares the results with those over a good connection.
+    /// Runs `backfill`, `check` and `undo` through a proxy that cuts or delays connections, and compares the results
+    /// with those of a good connection.
     ///
-    /// - Parameter faults: returns the faults of the link. The argument is the size of the collection in bytes; no
+    /// - Parameter faults: returns the faults of the proxy. The argument is the size of the collection in bytes; no
     ///   reply of the server is larger than the collection.
-    /// - Returns: how often the link accepted and cut connections of the run, of the check and of the undo.
+    /// - Returns: how often the proxy accepted and cut connections of `backfill`, of `check` and of `undo`.
     private func everythingOver(_ faults: (_ size: Int) -> BadLink.Faults) async throws -> [BadLink.Tally] {
         try await Mongod.shared.withBackfill { test in
             for name in ["people", "whole"] {

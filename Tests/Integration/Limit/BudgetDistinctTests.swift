@@ -5,7 +5,7 @@ import Testing
 
 /// An unsyncable document counts once, even if several jobs of an app made it unsyncable.
 ///
-/// It no longer counts after it fits again.
+/// The document no longer counts once it fits the schema again.
 @Suite struct BudgetDistinctTests {
     private static let unsyncable = 60
 

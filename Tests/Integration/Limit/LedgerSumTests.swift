@@ -63,7 +63,7 @@ import Testing
 
     /// The ledger of all apps and the ledger in the app's own database have 600 entries of the app each.
     ///
-    /// Together these are 1,200 entries, so sync has stopped.
+    /// Together these are 1,200 entries. The limit in this test is 1,000 entries, so sync counts as stopped.
     @Test func bothLayoutsAreOneSum() async throws {
         try await withLedgers { test, insert in
             try await insert(Self.shared, Self.entries(100..<700, of: test) { .integer($0) })

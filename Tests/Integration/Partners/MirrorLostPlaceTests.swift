@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The oplog or the state database loses data that a mirror needs, but no write of a client is lost.
+/// Tests that no write of a client is lost if the oplog or the state database loses data that a mirror needs.
 @Suite(.fencedDeletes) struct MirrorLostPlaceTests {
     private func change(_ test: PartnerCase) async throws {
         try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "original"]])
@@ -16,11 +16,11 @@ import Testing
         #expect(try await test.differences()["difference_count"] == 0)
     }
 
-    /// The oplog no longer has the changes after the mirror's position.
+    /// The oplog no longer has the changes after the position at which the mirror stopped.
     ///
-    /// The mirror reports this, and compares both sides again if `--rescan` is set.
+    /// The mirror ends with an error. With `--rescan`, it compares the two collections again instead.
     ///
-    /// The test overwrites a real but small oplog while no mirror runs.
+    /// The test fills a real but small oplog while no mirror runs, so that the server removes these changes.
     @Test func aPlaceThatTheOplogLostIsReportedAndBothSidesAreComparedAgain() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
         try await mongod.withPartner { test in

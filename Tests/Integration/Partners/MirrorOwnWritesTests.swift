@@ -32,12 +32,12 @@ import Testing
         }
     }
 
-    /// A client changes a document that a first mirror wrote.
+    /// A first mirror writes a document, and a client then changes it.
     ///
-    /// A second mirror carries this change over, and is killed. The client then restores the document.
+    /// A second mirror carries the client's change over, and is killed. The client then restores the values that the
+    /// first mirror wrote.
     ///
-    /// The document is again as the first mirror wrote it. A third mirror must still carry the client's restoration
-    /// over.
+    /// A third mirror must not take these values for the first mirror's own write, but carry them over.
     @Test func aClientThatChangesAndSetsBackBetweenTwoRunsIsNoEcho() async throws {
         try await PartnerCase.withCopy { test in
             try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "off"]])

@@ -42,11 +42,13 @@ import Testing
         }
     }
 
-    /// A client changes a document a second time just before a mirror carries over the first change.
+    /// A client changes a document, and changes it again just before a mirror writes the first change to the partner
+    /// collection.
     ///
-    /// The mirror is then killed before its second write.
+    /// The mirror is killed before its next write.
     ///
-    /// The next mirror recognizes the first write as a mirror's own, and still carries over the client's second change.
+    /// The next mirror does not mistake the killed mirror's write for a client's change, and carries the client's
+    /// second change over.
     @Test func aMirrorThatDiesBeforeAWriteKnowsTheOneBefore() async throws {
         try await PartnerCase.withCopy(count: 40) { test in
             try await test.database.update("Task", PartnerCase.source(2), ["$set": ["title": "first"]])

@@ -88,9 +88,10 @@ import Testing
         }
     }
 
-    /// A report replaces a link at its path, whether the link leads to a file or not.
+    /// If there is a symbolic link at the path of a report, the report replaces the link, wherever the link leads.
     ///
-    /// The program follows only the system's links to its own streams, such as `/proc/self/fd/1`.
+    /// The program follows only the links that the system provides to the program's open files, such as
+    /// `/proc/self/fd/1`.
     @Test func onlyTheSystemsOwnLinksAreFollowed() async throws {
         try await withFolder { folder in
             try makePipe(folder, "pipe")

@@ -80,8 +80,9 @@ import Testing
             let first = try await test.backfill(fault: "before-write:3") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // The runner's lease is short, and so is the time limit of its writes. On a slow disk, it may be
-                // unknown whether the first chunks were written, so the undo includes uncertain changes.
+                // The runner has a short lease, so its writes have a short time limit. If the disk is slow and a write
+                // exceeds this limit, it is unknown whether the write changed documents. The undo therefore includes
+                // uncertain changes.
                 let undo = try await test.undo(flags: ["--lease-wait", "20s", "--include-uncertain"])
                 #expect(undo.exitCode == 0, "\(undo.errors)")
                 #expect(try await test.database.documents("people") == original)

@@ -66,7 +66,8 @@ extension Examination {
     /// Returns the collections and databases that the commands would work on.
     ///
     /// These are the collections of the schema or, without a schema, all databases that the user sees. The state
-    /// database and the ledger are added.
+    /// database is added. The ledger is added if the user names it, if there is no schema, or if the schema is one for
+    /// sync.
     private func places(on pool: ClientPool) async throws -> WorkPlaces {
         let apps = ledger.apps(of: [schema])
         var places = WorkPlaces(state: state.stateDatabase)

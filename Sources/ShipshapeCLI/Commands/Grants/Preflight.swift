@@ -26,7 +26,7 @@ extension ClientPool {
     /// needs.
     ///
     /// In all other respects, the method does the same as ``requirePrivileges(for:on:)``. `enforce` calls this method
-    /// directly, because two users can share the privileges that `enforce` needs.
+    /// directly, because one user can perform its `collMod` commands, and another user its other commands.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()
         let user: UserPrivileges?

@@ -35,7 +35,7 @@ enum PrivilegeTable {
 }
 
 extension Place {
-    /// The resource that a command needs privileges on, in the words of the reference.
+    /// The name of the resource in the table of privileges, which is a page of the reference.
     fileprivate var words: String {
         switch self {
         case .data: "each collection of the schema or the job"

@@ -196,7 +196,8 @@ struct MigrateCommand: AsyncParsableCommand {
 }
 
 extension CompiledJob {
-    /// Whether a deploy that is recorded for this job also counts for the job `waiting`, which waits for its deploy.
+    /// Whether the job `waiting`, which waits for the deploy of its next schema, may run once a deploy is recorded for
+    /// this job.
     ///
     /// `true` if both jobs have the same collection and the same next schema, and this job does not require the deploy.
     fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {

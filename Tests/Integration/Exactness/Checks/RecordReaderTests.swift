@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// The documents at the bounds of the parts are deleted, so the record numbers decide which documents belong to a
-    /// part.
+    /// The test deletes the documents at which the parts begin and end. The scan must still find the bounds of each
+    /// part, by their record numbers (`$recordId`).
     @Test func partsWhoseBoundsAreGone() async throws {
         try await withNumbers { database in
             let gone = Seen()

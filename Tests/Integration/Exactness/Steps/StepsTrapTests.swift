@@ -7,9 +7,9 @@ import Testing
 
 /// Tests steps with values for which operators of MongoDB have surprising results.
 @Suite struct StepsTrapTests {
-    /// A document, the document after the step, and the reason why the step skips it.
+    /// A document, the document after the step, and the reason why the step skips the document.
     ///
-    /// The document after the step is `nil` if the step does not change it.
+    /// `after` is `nil` if the step does not change the document, and `reason` is `nil` if the step does not skip it.
     private typealias Case = (document: BSONDocument, after: BSONDocument?, reason: CompiledStep.Reason?)
 
     private func run(
@@ -33,7 +33,8 @@ import Testing
         }
     }
 
-    /// A step does not read the values inside an array, unlike `null`, `$exists` and `$type` in a query.
+    /// A step judges an array as one value. In a query, by contrast, `null`, `$exists` and `$type` also match values
+    /// inside an array.
     @Test func needsDoesNotReadInsideArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
