@@ -57,6 +57,7 @@ extension RenameResolver {
             try move(from, to: target, rename)
             return true
         }
+        if let target = Namespace(rename.new), isPast(rename, old[target] != nil && new[target] != nil) { return true }
         guard old.hasType(rename.old) else {
             return isPast(rename, old.hasType(rename.new) && new.hasType(rename.new))
         }

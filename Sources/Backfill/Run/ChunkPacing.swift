@@ -20,7 +20,7 @@ struct ChunkPacing {
     }
 
     /// The number of documents in the next chunk.
-    var documents: Int { trial ?? size.documents }
+    var documents: Int { min(trial ?? .max, size.documents) }
 
     /// The documents and bytes to read for the next chunk.
     var amount: ReadAmount { ReadAmount(documents: documents, bytes: bytes) }
