@@ -69,7 +69,7 @@ package struct PartnerVerifyResult: Reportable {
     /// The maximum number of differences that are shown.
     private static let maximumShown = 50
 
-    /// Returns a text that says how a document differs from the document with the same `_id` in the other collection.
+    /// Returns a text that says how a document differs from its counterpart in the other collection.
     private func description(_ difference: PairDifference) -> String {
         let (source, target) = (found.source, found.target)
         return switch difference.kind {
