@@ -169,4 +169,14 @@ import Testing
         pacing.adopt(limits(7, bytes: 4_096))
         #expect(pacing.documents == 7 && pacing.amount.bytes == 4_096)
     }
+
+    @Test func aLowerCapHoldsWhileTheSizeGrowsBack() {
+        var pacing = pacing(100)
+        pacing.halve(from: 40)
+        #expect(pacing.documents == 20)
+        pacing.adopt(limits(7))
+        #expect(pacing.documents == 7)
+        pacing.halve(from: 7)
+        #expect(pacing.documents == 3)
+    }
 }

@@ -96,6 +96,13 @@ import Testing
         #expect(throws: RenameError.self) {
             try SchemaDiff.changes(from: done, to: done, renames: [try Rename("Person.age=years")])
         }
+        let moved = app(type(#""years": \#(int)"#), Self.crm)
+        #expect(
+            try SchemaDiff.changes(from: moved, to: moved, renames: [try Rename("app.Person=crm.Person", at: place)])
+                == [])
+        #expect(throws: RenameError.self) {
+            try SchemaDiff.changes(from: moved, to: moved, renames: [try Rename("app.Person=crm.Person")])
+        }
     }
 
     @Test func aLinkToAMovedCollectionLeadsToTheSameType() throws {

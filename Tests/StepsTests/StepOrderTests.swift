@@ -41,6 +41,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["$getField: dog", "$getField: {field: dog, input: $$CURRENT}"])
+    func aFieldThatGetFieldNamesIsRead(_ expression: String) throws {
+        let job = try JobFile.parse(
+            """
+            job: order
+            collection: app.Person
+            steps:
+              - rename: {from: pet, to: dog}
+              - default: {field: kind, value: none, where: {$eq: [{\(expression)}, rex]}}
+            """, path: "order.yml")
+        #expect(throws: (any Error).self) { try CompiledJob(job, active: nil, next: nil) }
+    }
+
     @Test func aGeneratedIDNeedsNoEarlyRead() throws {
         let job = try JobFile.parse(
             """

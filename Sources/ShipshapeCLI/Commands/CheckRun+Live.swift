@@ -98,8 +98,12 @@ final class FailingAlready: Sendable {
     /// All threads of a scan call this method.
     func add(_ id: BSONValue) {
         state.withLock { state in
-            guard state.ids.count < Self.maximum else { return state.isFull = true }
-            state.ids.insert(IDKey(id))
+            let key = IDKey(id)
+            if state.ids.count < Self.maximum {
+                state.ids.insert(key)
+            } else if !state.ids.contains(key) {
+                state.isFull = true
+            }
         }
     }
 
