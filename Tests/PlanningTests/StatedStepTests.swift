@@ -65,7 +65,9 @@ import Testing
         #expect(plan.jobs[0].steps.first?.text == "combine: {into: a.z, template: \"{a.x} {a.y}\"}")
     }
 
-    /// A plan suggests `--combine` and `--split` flags. The next plan accepts the suggested `--combine`.
+    /// A plan suggests `--combine` and `--split` flags.
+    ///
+    /// The next plan accepts the suggested `--combine`.
     @Test func theSuggestedFlagsAreAccepted() throws {
         let combined = try plan(Self.texts("first", "last"), Self.texts("full"), [])
         #expect(

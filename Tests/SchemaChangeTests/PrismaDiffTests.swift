@@ -83,8 +83,9 @@ import Testing
         #expect(verdicts(try schema("x E", two), try schema("x E", "enum E {\n C @map(\"A\")\n B\n}")).isEmpty)
     }
 
-    /// A field's name in the documents can differ from its name in the schema (`@map`). Only a new name in the
-    /// documents is reported as a rename.
+    /// A field's name in the documents can differ from its name in the schema (`@map`).
+    ///
+    /// Only a new name in the documents is reported as a rename.
     @Test func aNewNameInTheDocumentsIsARename() throws {
         #expect(
             try verdicts("x Int?", "x Int? @map(\"y\")") == ["property-renamed breaking breaking hidden-values"])

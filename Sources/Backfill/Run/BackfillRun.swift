@@ -369,8 +369,9 @@ extension BackfillRun {
         }
     }
 
-    /// Returns the next documents that need the job, as one chunk for the first phase. If `readsIDs` is `true`, returns
-    /// one chunk of their `_id`s for each phase instead.
+    /// Returns the next documents that need the job, as one chunk for the first phase.
+    ///
+    /// If `readsIDs` is `true`, returns one chunk of their `_id`s for each phase instead.
     ///
     /// Returns no chunk at the end of the collection.
     private mutating func next(

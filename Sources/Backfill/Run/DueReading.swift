@@ -6,8 +6,9 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents. The client evaluates which of them need a phase of the job, and computes the fields for the
-/// journal.
+/// Reads whole documents.
+///
+/// The client evaluates which of them need a phase of the job, and computes the fields for the journal.
 ///
 /// The server evaluates only the documents that the client cannot evaluate, so that the server has more time for
 /// writes.

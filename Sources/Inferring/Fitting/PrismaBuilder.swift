@@ -116,7 +116,9 @@ struct PrismaBuilder {
         return type(of: items, plan, path: path)
     }
 
-    /// Returns the kinds of values at a node. Null is left out, and so is each kind whose BSON type the fitter dropped.
+    /// Returns the kinds of values at a node.
+    ///
+    /// Null is left out, and so is each kind whose BSON type the fitter dropped.
     private func kinds(of node: Int, _ plan: Plan) -> Set<ValueKind> {
         Set(fitter.tree.nodes[node].kinds.map { $0.0 }.filter { $0 != .null && plan.types.contains($0.serverType) })
     }

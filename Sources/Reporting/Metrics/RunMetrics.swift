@@ -61,7 +61,9 @@ package struct RunMetrics: Sendable {
         let success = code.map { $0 <= 1 } == true ? now : lastSuccess
         let run =
             [
-                success.map { Metric(Self.successName, "When the command last ended with exit code 0 or 1.", labels, $0) },
+                success.map {
+                    Metric(Self.successName, "When the command last ended with exit code 0 or 1.", labels, $0)
+                },
                 Metric("run_timestamp_seconds", "When the file was written.", labels, now),
                 Metric("running", "Whether a run was under way then.", labels, code == nil ? 1 : 0),
                 code.map { Metric("exit_code", "How the last run ended.", labels, Int($0)) },

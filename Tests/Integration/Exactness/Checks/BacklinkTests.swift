@@ -49,8 +49,9 @@ import Testing
         }
     }
 
-    /// Two links lead to address 3, the `home` and the `work` of one person. Two links lead to address 4, a person's
-    /// `home` and a company's `hq`.
+    /// Two links lead to address 3, the `home` and the `work` of one person.
+    ///
+    /// Two links lead to address 4, a person's `home` and a company's `hq`.
     ///
     /// One link leads to each of the addresses 1, 2, 5 and 6. The link to 2 is in `work`, the link to 5 is in the list
     /// `sites`, and the link to 6 is a long instead of an int. No link leads to address 7.

@@ -64,8 +64,9 @@ import Testing
         }
     }
 
-    /// The test deletes the documents at which the parts begin and end. The scan must still find the bounds of each
-    /// part, by their record numbers (`$recordId`).
+    /// The test deletes the documents at which the parts begin and end.
+    ///
+    /// The scan must still find the bounds of each part, by their record numbers (`$recordId`).
     @Test func partsWhoseBoundsAreGone() async throws {
         try await withNumbers { database in
             let gone = Seen()

@@ -33,8 +33,9 @@ import Testing
         }
     }
 
-    /// A step judges an array as one value. In a query, by contrast, `null`, `$exists` and `$type` also match values
-    /// inside an array.
+    /// A step judges an array as one value.
+    ///
+    /// In a query, by contrast, `null`, `$exists` and `$type` also match values inside an array.
     @Test func needsDoesNotReadInsideArrays() async throws {
         try await run(
             .default(field: try path("v"), value: 0, nullsToo: true),
