@@ -139,7 +139,7 @@ extension RuleCode {
     public static let tooManyProperties = Rule.tooManyProperties.code
     /// A field is missing that `dependencies` requires because another field is present.
     public static let dependencyMissing = Rule.dependencyMissing.code
-    /// An object does not fit the schema that `dependencies` requires because one of its fields is present.
+    /// An object has a field for which `dependencies` gives a schema, but the object does not fit that schema.
     public static let dependencySchema = Rule.dependencySchema.code
     /// A value does not fit all schemas of `allOf`.
     public static let allOf = Rule.allOf.code

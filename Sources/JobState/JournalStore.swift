@@ -167,7 +167,7 @@ extension JournalStore {
         package var pass: Int
         /// The number of attempts at chunks in the pass.
         package var chunks: Int
-        /// The number of documents that the attempts of the pass journaled.
+        /// The number of documents in the journal for the pass, added up over its attempts.
         package var changes: Int
         /// The names of the fields that the attempts of the pass touch.
         package var touched: Set<String>

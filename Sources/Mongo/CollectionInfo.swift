@@ -6,7 +6,7 @@ package struct CollectionInfo: Hashable, Sendable {
     ///
     /// The server defines the kinds, so a kind may have a name that is not listed here.
     package struct Kind: RawRepresentable, Hashable, Sendable {
-        /// The server's name of the kind.
+        /// The kind's name as `listCollections` reports it.
         package let rawValue: String
         /// Creates a kind from the server's name.
         package init(rawValue: String) { self.rawValue = rawValue }

@@ -141,11 +141,11 @@ extension MongoError {
         code.rawValue > 10_000 && codeName?.hasPrefix("Location") ?? true && !Self.namedAbove10000.contains(code)
     }
 
-    /// The codes above 10,000 that belong to named errors, and not to assertions.
+    /// The codes above 10,000 that do not count as errors of one document.
     ///
-    /// The list is needed because the error of a single statement does not include the code's name, which would show
-    /// the difference. It holds codes from the end of `error_codes.yml`, and two codes for a stage or an option that
-    /// the server does not know.
+    /// Most belong to named errors at the end of `error_codes.yml`. The list is needed because the error of a single
+    /// statement does not include the code's name, which would distinguish a named error from an assertion. Two codes
+    /// belong to assertions about the command: ``Code/unknownStage`` and ``Code/changeStreamsUnsupported``.
     private static let namedAbove10000: Set<Code> = Set(
         [
             10_003, 10_058, 10_107, 11_600, 11_601, 11_602, 12_586, 12_587, 13_104, 13_113, 13_297, 13_388, 13_435,

@@ -6,7 +6,7 @@ struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String
     var suggestions: [StepLine] = []
-    /// Whether the recommendation includes a partner collection.
+    /// Whether a partner collection is what the text recommends, or one of the ways that it recommends.
     var isPartner = false
 
     private init(

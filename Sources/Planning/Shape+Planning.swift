@@ -23,7 +23,9 @@ extension SchemaNode {
     /// Whether the schema describes each element of an array by its position.
     var isTuple: Bool { if case .tuple? = items { true } else { false } }
 
-    /// Whether the value null fits the schema, provided that the field is optional.
+    /// Whether null fits the schema in an optional field.
+    ///
+    /// Whether the field is optional is not checked here.
     func takesNull(in dialect: Dialect) -> Bool {
         dialect != .jsonSchema || types.isEmpty || types.contains(.null) || types.contains(.mixed)
     }

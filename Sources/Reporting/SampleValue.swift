@@ -14,7 +14,7 @@ struct SampleValue {
     let text: String?
 
     /// Creates the text for the value at a path of a document.
-    /// - Parameter ids: How `_id`s are shown. A value at or below the path `_id` is shown in the same way.
+    /// - Parameter ids: How the value is shown if it is the `_id` or a part of it; has no effect on other values.
     init(_ value: BSONValue?, at path: SchemaPath, ids: IDDisplay) {
         guard let value else {
             text = nil

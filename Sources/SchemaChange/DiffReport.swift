@@ -78,7 +78,7 @@ public struct DiffReport: Sendable {
     /// Returns the number of changes with this verdict.
     public func count(of verdict: SchemaChange.Verdict) -> Int { changes.count { $0.kind.verdict == verdict } }
 
-    /// Returns the hint that the change is the removal or the addition of a possible rename; `nil` if there is none.
+    /// Returns the possible rename of which a change is the removal or the addition; `nil` if there is none.
     public func hint(for change: SchemaChange) -> RenameHint? {
         hints.first { $0.removed == change || $0.added == change }
     }

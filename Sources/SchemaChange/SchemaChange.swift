@@ -133,7 +133,7 @@ extension SchemaChange {
         public static let typeRemoved = Self(rawValue: "type-removed")
         /// The type of a collection or of an embedded object has another title.
         public static let typeRenamed = Self(rawValue: "type-renamed")
-        /// The documents of a type have moved to another collection.
+        /// A type belongs to another collection than before.
         public static let collectionMoved = Self(rawValue: "collection-moved")
         /// A required property was added.
         public static let requiredAdded = Self(rawValue: "required-added")

@@ -49,7 +49,9 @@ struct Chunk: Sendable {
     /// `true` for the parts of a chunk in which the server refused a document.
     private(set) var isCareful = false
 
-    /// Creates a chunk of documents that have not been read yet, and may need the phase.
+    /// Creates a chunk of documents of which only the `_id`s are given.
+    ///
+    /// The documents are still to be read; only then is it known which of them need the phase of the job.
     init(_ ids: [BSONValue], phase: Int, conflicts: Int = 0) {
         (self.ids, self.phase, self.conflicts) = (ids, phase, conflicts)
     }

@@ -132,7 +132,7 @@ struct RunJournal {
         durability.confirmed()
     }
 
-    // MARK: Documents that were ready for the first write
+    // MARK: Documents that met the condition of their update before the attempt's first update
 
     /// Stores the updates that are planned for the attempt's documents.
     mutating func plan(_ updates: [ChunkWriter.Update]) { attempt?.updates = updates }

@@ -15,7 +15,7 @@ import Steps
 package enum DeployEvidence: Hashable, Sendable {
     /// The collection's own validator is the next schema.
     case validator
-    /// The only evidence is the operator's statement; the text says why there is no better evidence.
+    /// Only the operator says that the schema is deployed; the associated text says why this was not verified.
     case word(String)
 }
 

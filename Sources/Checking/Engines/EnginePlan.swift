@@ -22,8 +22,9 @@ struct EnginePlan: Sendable {
     private(set) var idText: Rule?
     /// The rule for documents that do not fit the schema; `nil` if the engine has none.
     private(set) var unfit: Rule?
-    /// The number of the plan's first node, which represents the whole document; the nodes of the schema have lower
-    /// numbers.
+    /// The lowest number of a node of this plan.
+    ///
+    /// This node represents the whole document. All lower numbers belong to the nodes of the schema.
     let firstNode: Int
 
     /// A test that applies to values of certain types at certain places in a document.

@@ -39,8 +39,9 @@ extension BSONElement {
 }
 
 extension Tally {
-    /// Whether the `_id`s of two counted documents can have the same text; `false` if the engine does not compare the
-    /// texts.
+    /// Whether two documents that this tally counted can have `_id`s with the same text, such as 1 and "1".
+    ///
+    /// The types of the `_id`s decide. The value is `false` if the engine has no rule against `_id`s with equal texts.
     package var canHaveEqualTexts: Bool { idTypes.canHaveEqualTexts }
 
     /// Counts the finding that the `_id` of a document has the same text as the `_id` of another document.

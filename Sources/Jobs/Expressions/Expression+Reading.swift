@@ -15,11 +15,12 @@ extension Expression {
             guard text.hasPrefix("$$") else { return Array(names.prefix(1)) }
             return ["ROOT", "CURRENT"].contains(names.first) ? Array(names.dropFirst().prefix(1)) : []
         case .object(let document):
-            return ((try? document.elements()) ?? []).flatMap { name, value in
+            return ((try? document.elements()) ?? []).flatMap { name, value -> [String] in
                 switch name {
-                case "$literal": []
-                case "$getField": fields(value) + [value.text ?? value.document?["field"]?.text].compactMap(\.self)
-                default: fields(value)
+                case "$literal": return []
+                case "$getField":
+                    return fields(value) + [value.text ?? value.document?["field"]?.text].compactMap(\.self)
+                default: return fields(value)
                 }
             }
         case .array(let document): return ((try? document.elements()) ?? []).flatMap { fields($0.value) }

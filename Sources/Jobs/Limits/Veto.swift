@@ -4,8 +4,8 @@ import LocatedYAML
 
 /// A service or a command that a run asks between chunks; the answer can make the run wait.
 ///
-/// A job file names the service below `throttle`. The service is not one of the limits: operators can change limits in
-/// the state database, but the state database must never decide which command is executed.
+/// The service or the command is stated in the job file, under the key `throttle`. It is not one of the limits, because
+/// operators can change limits in the state database, and no text from there may be executed as a command.
 package struct Veto: Hashable, Sendable {
     /// The service that a run asks: a URL or a shell command.
     package enum Asked: Hashable, Sendable {

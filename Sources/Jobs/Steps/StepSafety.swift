@@ -2,11 +2,11 @@ import BSON
 package import Checking
 package import ServerSchema
 
-/// Decides from the schema alone whether a step could make a document unsyncable.
+/// Proves, from the schema alone, that a step makes no document unsyncable.
 ///
 /// The proof covers every document that syncs; documents that already fail are not considered. Each step can be proven
-/// by itself, because every proven step before it leaves the document syncing. The result `false` means "not proven";
-/// in that case, the documents themselves are checked.
+/// by itself, because every proven step before it leaves the document syncing. If there is no proof, the documents
+/// themselves are checked.
 package enum StepSafety {
     /// Whether it is proven that every syncing document of a collection still syncs after the step.
     /// - Parameter app: The app that the collection belongs to. The effect of a partition key or a link depends on more
@@ -15,8 +15,8 @@ package enum StepSafety {
         _ step: Step, under collection: CollectionSchema, of app: ServerSchema,
         assuming assumptions: CheckOptions = CheckOptions()
     ) -> Bool {
-        // Only schemas of App Services allow a proof. In MongoDB's own dialect, for example, any keyword might apply to
-        // the field.
+        // Nothing is proven under a schema of another dialect than App Services. In MongoDB's own dialect, for example,
+        // a keyword anywhere in the schema might constrain the field that the step writes.
         collection.dialect == .appServices
             && !step.kind.touched.contains { collection.holdsKey(at: $0, in: app) }
             && holds(step, under: collection.root, assuming: assumptions)

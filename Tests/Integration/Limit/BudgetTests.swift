@@ -54,8 +54,8 @@ import Testing
             #expect(again.exitCode == 75)
             #expect(again.output.contains("99 in the ledger + 0 pending"), "\(again.output)")
             #expect(try await BudgetCase.unsyncable(test).count == 79)
-            // Users repair the twenty documents that were in the ledger before the job. The limit then allows twenty
-            // more documents.
+            // The ledger loses the twenty entries from before the job, as if users had repaired these documents. The
+            // limit then allows twenty more documents.
             try await test.database.run([
                 "delete": "ledger", "deletes": [["q": ["documentId": ["$gte": 1_000]], "limit": 0]],
             ])

@@ -39,7 +39,8 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await BudgetCase.unsyncable(test).count == 200)
-            // The job reserved the documents of only two chunks, which it checked against its budget before the deploy.
+            // The job reserved 60 documents, those of its first two chunks, because it checked these chunks against its
+            // limit before the deploy. After the deploy, it reserves no documents.
             #expect(try await BudgetCase.recorded(test).count == 60)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 struct ProgramRun: Sendable {
     /// How the run ended: an exit code, or the signal that killed the program.
     let status: TerminationStatus
-    /// The standard output of the run, with the result.
+    /// The standard output of the run, which holds the result.
     let output: String
     /// The standard error of the run, with progress, notes and errors.
     let errors: String
