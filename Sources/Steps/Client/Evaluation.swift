@@ -9,7 +9,7 @@ import Mongo
 ///
 /// All steps run in two passes. A document that needs a step in the second pass would need a second run of the job.
 package struct Evaluation: ~Copyable {
-    /// Whether a step would change a document, or why it would skip the document, after the changes of the steps before.
+    /// Whether a step would change a document, or why it would skip it, after the changes of the steps before.
     package enum Finding: Hashable {
         /// The step would change the document.
         case needed
