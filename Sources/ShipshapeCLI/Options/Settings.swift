@@ -38,6 +38,9 @@ struct Settings: Sendable {
     /// `nil` if it is set, or if the connection string is also given elsewhere.
     let unsetVariable: String?
     private let values: [String: Value]
+    /// The flags that select the configuration, the state database and the ledger, with their values on the command
+    /// line.
+    let selection: [(name: String, value: String)]
     /// The environment that `--yes-protected` names; `nil` without that flag.
     private let allowed: String?
 
@@ -50,6 +53,9 @@ struct Settings: Sendable {
         file = try ConfigurationFile.read(at: given["--config"], variables: variables.filter { !$0.value.isEmpty })
         environment = given["--env"] ?? set["SHIPSHAPE_ENV"]
         allowed = given["--yes-protected"]
+        selection = ["--config", "--env", "--state-database", "--ledger", "--app-id"].compactMap { name in
+            given[name].map { (name, $0) }
+        }
         let section = try file.section(environment, isOfFlag: given["--env"] != nil)
         let flags = Dictionary(
             uniqueKeysWithValues: Setting.all.compactMap { setting in given[setting.flag].map { (setting.name, $0) } })
@@ -83,8 +89,8 @@ struct Settings: Sendable {
 
     /// Creates settings without values.
     private init() {
-        (file, environment, allowed) = (ConfigurationFile(), nil, nil)
-        (values, unsetVariable) = ([:], nil)
+        (file, environment, selection) = (ConfigurationFile(), nil, [])
+        (allowed, values, unsetVariable) = (nil, [:], nil)
     }
 
     /// The value of a setting; `nil` if nothing sets it, even if it has a default.
