@@ -114,7 +114,7 @@ import Testing
             try await database.fill("a", count: 10)
             let namespace = database.namespace("a")
             let lost = MongoError(.server, .cursorNotFound, message: "from the body")
-            let (error, count) = await database.pool.run { client in
+            let (error, count) = try await database.pool.run { client in
                 var count = 0
                 let error = #expect(throws: MongoError.self) {
                     try RangeReader(client.collection(namespace), range: .everything).read { _ in
