@@ -284,7 +284,7 @@ extension SchemaCompiler {
         if !fields[field].isDeclared { expectations[index] = key.type.rawValue }
     }
 
-    /// Restricts the node of a partition key or link key to the types that a schema declares for the key.
+    /// Restricts the node of a partition key, or of a link's key, to the types that a schema declares for the key.
     /// - Parameter types: The declared types.
     func narrow(_ node: inout CompiledSchema.Node, to types: [SchemaType]) {
         node.accepts.formIntersection(TypeMask(keyOf: types))

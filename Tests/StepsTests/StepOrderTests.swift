@@ -49,7 +49,8 @@ import Testing
             collection: app.Person
             steps:
               - rename: {from: pet, to: dog}
-              - default: {field: kind, value: none, where: {$eq: [{\(expression)}, rex]}}
+              - default: {field: kind, value: none}
+                where: {$eq: [{\(expression)}, rex]}
             """, path: "order.yml")
         #expect(throws: (any Error).self) { try CompiledJob(job, active: nil, next: nil) }
     }

@@ -59,41 +59,25 @@ extension UndoLoop {
     /// The skipped documents keep these links, so the linked documents must stay.
     private func linksOfSkipped() throws -> Set<IDKey> {
         let ids = Array(memory.left)
+        let fields = BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) })
         return try kernel.retrying {
             var links: Set<IDKey> = []
             let documents = IDReader(
                 collection: collection,
-                options: ["projection": .object(touched), "hint": ["_id": 1], "comment": "shipshape undo"])
+                options: ["projection": .object(fields), "hint": ["_id": 1], "comment": "shipshape undo"])
             try documents.read(ids) { BSONDocument(copying: $0).collectLinks(into: &links) }
             return links
         }
     }
 
-    /// A projection of the top-level fields that the job writes.
-    private var touched: BSONDocument { BSONDocument([("_id", 0)] + subject.touched.map { ($0, 1) }) }
-
     /// Returns the links that are still in the fields to which the job wrote links; empty in a dry run.
     ///
-    /// If this version of the program cannot read the job's steps, the result contains every value that may be a link
-    /// from all fields that the job writes.
+    /// If this version of the program cannot read the job's steps, all fields that the job writes count as such fields.
     ///
     /// The caller must undo the job's changes first, because the fields hold the job's own links until then.
     private func linksThatStayed() throws -> Set<IDKey> {
         guard !kernel.isDry else { return [] }
-        guard let job = subject.job else {
-            return try kernel.retrying {
-                var links: Set<IDKey> = []
-                var cursor = collection.find(
-                    [:],
-                    options: [
-                        "projection": .object(touched), "comment": "shipshape undo",
-                        "readConcern": ["level": "majority"],
-                    ])
-                while let document = try cursor.nextDocument() { document.collectLinks(into: &links) }
-                return links
-            }
-        }
-        let fields = job.steps.compactMap(\.step.kind.linksToCreated)
+        let fields = subject.job?.steps.compactMap(\.step.kind.linksToCreated) ?? subject.written
         var links: Set<IDKey> = []
         for field in fields {
             links.formUnion(try kernel.retrying { () throws -> Set<IDKey> in try self.links(at: field) })

@@ -14,8 +14,10 @@ struct UndoSubject {
     let target: Target
     /// The job as it was run; `nil` if this version of the program cannot read the stored text.
     let job: CompiledJob?
+    /// The fields that the job writes, without the part of a path that leads into the elements of a list.
+    let written: [FieldPath]
     /// The top-level fields that the job writes.
-    let touched: [String]
+    var touched: [String] { Set(written.map(\.topLevel)).sorted() }
     /// Notes for the operator, to be shown before the undo starts.
     var notes: [String] = []
     /// How many documents an earlier version of the program changed without a journal, as far as that version recorded
@@ -79,7 +81,7 @@ struct UndoSubject {
         let compiled = try? StoredJob.compile(record, assuming: assuming)
         var subject = UndoSubject(
             name: name, namespace: namespace, target: target, job: compiled,
-            touched: Set(record.touched.map(\.topLevel)).sorted(),
+            written: record.touched.map(\.untilElements),
             unjournaled: Self.unjournaled(in: range), journaled: progress.journaled,
             earlier: try store.earlier(record), undoing: range["undo"]?.document.map(Undoing.init),
             laterWriter: try store.jobs.laterWriter(of: record))
