@@ -89,7 +89,7 @@ import Testing
             try await test.state.run([
                 "update": "jobs", "updates": [["q": [:], "u": ["$set": ["text": "job: job\nsteps: [{future: 1}]\n"]]]],
             ])
-            try await test.database.fill("people", [["_id": "new", "home": 7], ["_id": "newer", "home": ["in": 8]]])
+            try await test.database.fill("people", [["_id": "new", "home": 7], ["_id": "newer", "home": [[:], 8]]])
             let undone = try await test.undo(flags: ["--output", "json"])
             #expect(undone.exitCode == 1, "\(undone.errors)")
             #expect(try created(undone, test)["removed"]?.integer == 13)
