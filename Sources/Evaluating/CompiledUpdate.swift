@@ -59,11 +59,11 @@ package struct CompiledUpdate: Sendable {
     }
 
     /// Returns the document after the update.
-    /// - Parameter frame: has the document's fields; has other fields afterwards if the update has several stages.
-    package func applied(
-        to document: borrowing BSONView, in frame: inout Frame
-    ) throws(NotEvaluated) -> BSONDocument {
+    /// - Parameter frame: has the document's fields.
+    package func applied(to document: borrowing BSONView, in frame: Frame) throws(NotEvaluated) -> BSONDocument {
         guard let first = stages.first else { return BSONDocument(copying: document) }
+        // The later stages read the fields of other documents, so the caller's frame stays as it is.
+        var frame = frame
         var result = try Self.applied(first, to: document, &frame)
         for stage in stages.dropFirst() {
             try frame.locate(group, in: result.view)

@@ -95,13 +95,13 @@ package struct PhaseEvaluator: Sendable {
     /// Returns the touched fields of a document that needs the phase, as they are before and after it.
     ///
     /// The fields are in the order of ``Phase/touched``; missing fields are left out.
-    /// - Parameter frame: the frame that has the document's fields.
+    /// - Parameter frame: the frame that has the document's fields, and still has them afterwards.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func touchedChange(
         of document: borrowing BSONView, in frame: inout Frame
     ) throws(NotEvaluated) -> (before: BSONDocument, after: BSONDocument) {
         guard changesOnlyTouched else {
-            let after = try change(of: document, in: &frame).after
+            let after = try change(of: document, in: frame).after
             return (try touchedFields(of: document), try touchedFields(of: after.view))
         }
         var (before, after) = (BSONBuilder(), BSONBuilder())
@@ -142,18 +142,19 @@ package struct PhaseEvaluator: Sendable {
     /// The document must need the phase, and its fields must be in `frame`.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     private func change(
-        of document: borrowing BSONView, in frame: inout Frame
+        of document: borrowing BSONView, in frame: Frame
     ) throws(NotEvaluated) -> (after: BSONDocument, parts: Int) {
         try checkArrays(of: document)
+        // If the phase has only one part, the document needs that part, because it needs the phase.
         var after = BSONDocument(copying: document)
         var count = 0
+        var later = frame
         for part in parts {
-            // If the phase has only one part, the document needs that part, because it needs the phase.
             if parts.count > 1 {
-                try frame.locate(group, in: after.view)
-                guard try part.needs.holds(for: after.view, in: &frame) else { continue }
+                try later.locate(group, in: after.view)
+                guard try part.needs.holds(for: after.view, in: &later) else { continue }
             }
-            after = try part.update.applied(to: after.view, in: &frame)
+            after = try part.update.applied(to: after.view, in: later)
             guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
             count += 1
         }
@@ -203,7 +204,7 @@ package struct PhaseEvaluator: Sendable {
         guard try isNeeded(by: document, in: &frame) else {
             return Preview.Outcome(before: nil, after: BSONDocument(copying: document), isOpen: false, changes: 0)
         }
-        let (after, parts) = try change(of: document, in: &frame)
+        let (after, parts) = try change(of: document, in: frame)
         return Preview.Outcome(
             before: BSONDocument(copying: document), after: after, isOpen: try isNeeded(by: after.view, in: &frame),
             changes: parts)

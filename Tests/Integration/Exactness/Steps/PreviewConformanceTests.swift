@@ -1,4 +1,5 @@
 import BSON
+import Evaluating
 import Mongo
 import TestSupport
 import Testing
@@ -38,6 +39,9 @@ import Testing
         }
         #expect(change.before == touched(before))
         #expect(change.after == touched(outcome.after))
+        // The frame still has the fields of the document, and not those of a later stage's document.
+        let hasArray = try CompiledExpression(phase.hasArray).holds(for: document.view)
+        #expect(try evaluator.hasArray(document.view, in: &frame) == hasArray)
         return true
     }
 
