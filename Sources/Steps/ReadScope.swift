@@ -16,8 +16,12 @@ package enum ReadScope: Sendable {
     /// The documents with these `_id`s, which have to fit into one command.
     case ids([BSONValue])
 
-    /// The most documents in one reply of the server.
+    /// The most documents in one reply of the server, if the scope is a span or a list of `_id`s.
     package static let batch = 2_000
+    /// The most documents in one reply of the server, if the scope is all documents of a job or of a part of it.
+    ///
+    /// Fewer replies cost the server less. A reply never has more than 16 MB.
+    private static let wholeBatch = 10_000
 
     /// Returns the aggregation stages that select the documents of the scope, and sort those of a span by `_id`.
     /// - Parameters: the same as for ``filter(where:quick:)``.
@@ -71,7 +75,7 @@ package enum ReadScope: Sendable {
         builder.append("comment", .string("shipshape \(comment)"))
         builder.append("readConcern", ["level": "majority"])
         // With a batch size, the server finds further documents while the client processes the current ones.
-        builder.append("batchSize", .integer(Self.batch))
+        builder.append("batchSize", .integer(isWhole ? Self.wholeBatch : Self.batch))
         for (name, value) in more { builder.append(name, value) }
         return builder.finish()
     }
