@@ -125,6 +125,24 @@ import Testing
         let document: BSONDocument = ["a": left, "b": right]
         #expect(try CompiledExpression(same).holds(for: document.view) == areSame)
     }
+
+    /// The condition on a known value compares only as many levels as the value has.
+    @Test(arguments: 1...5)
+    func aKnownListIsComparedExactlyAtItsDeepestLevel(_ levels: Int) throws {
+        func nested(_ value: BSONValue) -> BSONDocument {
+            let inner = (1..<levels).reduce(value) { inner, level in
+                level % 2 == 0 ? .array(of: ["x", inner]) : ["k": inner, "z": []]
+            }
+            return ["v": .array(of: [nil, inner])]
+        }
+        for (known, now, areSame) in [
+            (1, 1, true), (1, .long(1), false), (.double(0), .double(-0.0), false), ("a", "a", true), ("a", "A", false),
+            (.double(.nan), .double(.nan), true), ([], [], true), ([:], [:], true),
+        ] as [(BSONValue, BSONValue, Bool)] {
+            let condition = Expression.all(try .areExactly(["v"], asIn: nested(known)))
+            #expect(try CompiledExpression(condition).holds(for: nested(now).view) == areSame, "\(known) and \(now)")
+        }
+    }
 }
 
 /// Tests that the client applies an update's stages as if it applied them one after another.

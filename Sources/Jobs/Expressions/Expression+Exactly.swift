@@ -35,12 +35,14 @@ extension Expression {
         var ids: [BSONValue] = []
         var values = BSONBuilder()
         var areSimple = true
+        var levels = 0
         for (id, fields) in documents {
             let view = fields.view
             guard let element = try view.find(name) else { continue }
             values.append("\(ids.count)", element, of: view)
             ids.append(id)
             areSimple = areSimple && element.isSimple
+            levels = max(levels, try view.levels(of: element))
         }
         // The server builds a lookup table for the constant list once per command, so it finds each `_id` quickly.
         let place = Expression(["$indexOfArray": [["$literal": .array(of: ids)], "$_id"]])
@@ -50,7 +52,8 @@ extension Expression {
         return .let(
             ["place": place],
             in: .all([
-                Expression(["$gte": ["$$place", 0]]), areSimple ? .sameSimple(field, value) : .same(field, value),
+                Expression(["$gte": ["$$place", 0]]),
+                areSimple ? .sameSimple(field, value) : .same(field, value, levels: levels),
             ]))
     }
 
@@ -96,9 +99,10 @@ extension Expression {
                 .call("$indexOfBytes", field, literal(element, of: view)) == .constant(0),
             ]
         case .object:
-            return try inside(try view.document(element), at: path) ?? [.same(field, literal(element, of: view))]
+            if let conditions = try inside(try view.document(element), at: path) { return conditions }
+            return [try sameDeeply(field, element, of: view)]
         case .array:
-            return try view.document(element).holdsUnseen() ? [.same(field, literal(element, of: view))] : []
+            return try view.document(element).holdsUnseen() ? [try sameDeeply(field, element, of: view)] : []
         case .javascriptWithScope:
             return [
                 Expression(["$bsonSize": ["v": field.bson]])
@@ -106,6 +110,12 @@ extension Expression {
             ]
         default: return []
         }
+    }
+
+    private static func sameDeeply(
+        _ field: Expression, _ element: BSONElement, of view: borrowing BSONView
+    ) throws(BSONError) -> Expression {
+        .same(field, literal(element, of: view), levels: try view.levels(of: element))
     }
 
     /// Returns the conditions that ``unseen(_:of:at:)`` returns for the fields of an object; `nil` if the object has a
@@ -149,6 +159,15 @@ extension BSONElement {
 }
 
 extension BSONView {
+    /// Returns the number of levels of objects and arrays in a value: 0 for a scalar, 1 for an array of scalars.
+    fileprivate func levels(of element: BSONElement) throws(BSONError) -> Int {
+        guard element.type == .object || element.type == .array else { return 0 }
+        let inner = try document(element)
+        var (deepest, position) = (0, inner.firstPosition)
+        while let item = try inner.next(&position) { deepest = max(deepest, try inner.levels(of: item)) }
+        return deepest + 1
+    }
+
     /// Whether the document holds a value that `$eq` does not compare exactly.
     fileprivate func holdsUnseen() throws(BSONError) -> Bool {
         var position = firstPosition

@@ -120,6 +120,12 @@ extension Expression {
         compared(left, right, by: isSame)
     }
 
+    /// Does the same as ``same(_:_:)`` with a shorter expression, if one of the values is known to have at most `levels`
+    /// levels of objects and arrays, such as 2 for an array of objects without objects or arrays.
+    static func same(_ left: Expression, _ right: Expression, levels: Int) -> Expression {
+        compared(left, right, by: levels < exactLevels ? isSameOfLevels[levels] : isSame)
+    }
+
     /// Returns whether two values are the same; one of them must be null, a text, a whole number, a bool, a date or an
     /// ObjectId.
     ///
@@ -154,6 +160,10 @@ extension Expression {
     }
 
     private static let isSame = areEqual(hasSameInside(deeper: size(leftVariable) == size(rightVariable)))
+    /// The condition of ``same(_:_:levels:)``, by the number of levels.
+    private static let isSameOfLevels = (0..<exactLevels).map {
+        areEqual(hasSameInside(levels: $0, deeper: size(leftVariable) == size(rightVariable)))
+    }
     // Objects and arrays below the deepest level that is compared exactly count as identical only if they are empty,
     // because others could differ in a value inside them. An empty one has the size of an empty object.
     private static let isIdentical = areEqual(hasSameInside(deeper: size(leftVariable) == size(.constant([:]))))
