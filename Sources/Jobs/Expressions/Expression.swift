@@ -120,8 +120,9 @@ extension Expression {
         compared(left, right, by: isSame)
     }
 
-    /// Does the same as ``same(_:_:)`` with a shorter expression, if one of the values is known to have at most `levels`
-    /// levels of objects and arrays, such as 2 for an array of objects without objects or arrays.
+    /// Does the same as ``same(_:_:)`` with a shorter expression.
+    /// - Parameter levels: the most levels of objects and arrays that one of the values has, such as 2 for an array of
+    ///   objects that contain only scalars.
     static func same(_ left: Expression, _ right: Expression, levels: Int) -> Expression {
         compared(left, right, by: levels < exactLevels ? isSameOfLevels[levels] : isSame)
     }
