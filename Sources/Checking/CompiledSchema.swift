@@ -170,7 +170,7 @@ extension CompiledSchema {
         static var geoPoint: Self { Self(rawValue: 128) }
         /// The node is inside a tuple.
         ///
-        /// Its path does not contain the index in the tuple, so other elements have the same path.
+        /// The node's path does not contain the index in the tuple, so other elements have the same path.
         static var inTuple: Self { Self(rawValue: 256) }
         /// `additionalProperties` is false.
         static var closed: Self { Self(rawValue: 512) }

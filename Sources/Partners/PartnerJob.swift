@@ -34,7 +34,7 @@ package struct PartnerJob: Sendable {
     package var path: String
     /// The file's text.
     ///
-    /// Its content must not change after the copy of the original to the partner has begun.
+    /// The text must not change after the copy of the original to the partner has begun.
     package var text: String
     /// The position of the `target` value in the job file, for error messages.
     package var targetLocation: SourceLocation

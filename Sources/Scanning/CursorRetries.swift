@@ -1,3 +1,4 @@
+import BSON
 import Concurrency
 import Mongo
 
@@ -13,9 +14,28 @@ extension Retries {
     }
 }
 
+/// A reader that resumes after a lost cursor.
+protocol ResumingReader {
+    /// Calls `body` with each document; after a lost cursor, resumes after the last document that `body` got.
+    func readOn(_ body: (borrowing BSONView) throws -> Bool) throws
+}
+
+extension ResumingReader {
+    /// Reads like ``readOn(_:)``, but an error of `body` ends the reading even if it looks like a lost cursor.
+    ///
+    /// If the reader resumed after such an error, `body` would get a document twice.
+    func readApart(_ body: (borrowing BSONView) throws -> Bool) throws {
+        do {
+            try readOn { document in
+                do { return try body(document) } catch { throw BodyError(cause: error) }
+            }
+        } catch let error as BodyError {
+            throw error.cause
+        }
+    }
+}
+
 /// An error of a reader's `body`, wrapped so that the reader does not take it for the error of a lost cursor.
-///
-/// After a lost cursor, a reader resumes, so `body` would get a document twice.
-struct BodyError: Error {
+private struct BodyError: Error {
     let cause: any Error
 }

@@ -3,7 +3,7 @@ import Concurrency
 package import Mongo
 
 /// Reads a range of a collection in the order of `_id`; after a lost cursor, resumes at the last `_id` that it read.
-package struct RangeReader {
+package struct RangeReader: ResumingReader {
     let collection: MongoCollection
     let range: IDRange
     /// Whether the namespace is a view.
@@ -36,16 +36,10 @@ package struct RangeReader {
     /// - Throws: ``MongoError`` if the deployment stays unreachable, ``BSONError`` for a damaged document, or an error
     ///   of `body`.
     package func read(_ body: (borrowing BSONView) throws -> Bool) throws {
-        do {
-            try readOn { document in
-                do { return try body(document) } catch { throw BodyError(cause: error) }
-            }
-        } catch let error as BodyError {
-            throw error.cause
-        }
+        try readApart(body)
     }
 
-    private func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
+    func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
         var last = LastID()
         var retries = Retries(limit: retryLimit)
         while true {

@@ -7,7 +7,7 @@ import Mongo
 ///
 /// After a lost cursor, the reader resumes with the same member, after the last record that it read. The reader uses no
 /// filter: with a filter, the server would report the end of a part only with the next matching document.
-struct RecordReader {
+struct RecordReader: ResumingReader {
     let collection: MongoCollection
     let plan: RecordPlan
     let range: RecordRange
@@ -24,16 +24,10 @@ struct RecordReader {
     /// - Throws: ``MemberLost`` if the member stays unreachable, or may have renumbered its records; ``MongoError``,
     ///   ``BSONError`` for a damaged document, or an error of `body`.
     func read(_ body: (borrowing BSONView) throws -> Bool) throws {
-        do {
-            try readOn { document in
-                do { return try body(document) } catch { throw BodyError(cause: error) }
-            }
-        } catch let error as BodyError {
-            throw error.cause
-        }
+        try readApart(body)
     }
 
-    private func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
+    func readOn(_ body: (borrowing BSONView) throws -> Bool) throws {
         var place = range.after?.place
         var retries = Retries(limit: retryLimit)
         var isRecordGone = false

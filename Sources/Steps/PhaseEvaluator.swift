@@ -145,11 +145,11 @@ package struct PhaseEvaluator: Sendable {
         of document: borrowing BSONView, in frame: Frame
     ) throws(NotEvaluated) -> (after: BSONDocument, parts: Int) {
         try checkArrays(of: document)
-        // If the phase has only one part, the document needs that part, because it needs the phase.
         var after = BSONDocument(copying: document)
         var count = 0
         var later = frame
         for part in parts {
+            // If the phase has only one part, the document needs that part, because it needs the phase.
             if parts.count > 1 {
                 try later.locate(group, in: after.view)
                 guard try part.needs.holds(for: after.view, in: &later) else { continue }

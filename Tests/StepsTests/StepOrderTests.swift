@@ -5,17 +5,15 @@ import Testing
 @testable import Steps
 
 @Suite struct StepOrderTests {
+    private func compiled(_ steps: String...) throws -> CompiledJob {
+        let lines = ["job: order", "collection: app.Person", "steps:"] + steps.map { "  - \($0)" }
+        return try CompiledJob(
+            JobFile.parse(lines.joined(separator: "\n"), path: "order.yml"), active: nil, next: nil)
+    }
+
     @Test func aCopyOfAFieldThatIsConvertedLaterIsRefused() throws {
-        let job = try JobFile.parse(
-            """
-            job: order
-            collection: app.Person
-            steps:
-              - copy: {from: age, to: years}
-              - convert: {field: age, to: int}
-            """, path: "order.yml")
         #expect {
-            try CompiledJob(job, active: nil, next: nil)
+            try compiled("copy: {from: age, to: years}", "convert: {field: age, to: int}")
         } throws: { error in
             "\(error)"
                 == "order.yml:5:5: \"age\" is changed in place after another step has read it: put this step first"
@@ -24,16 +22,8 @@ import Testing
 
     @Test(arguments: ["embed: {field: dog, from: app.Dog}", "extract: {field: dog, to: app.Dog, idFrom: key}"])
     func aStepThatReadsBeforehandWhatAnEarlierStepChangesIsRefused(_ step: String) throws {
-        let job = try JobFile.parse(
-            """
-            job: order
-            collection: app.Person
-            steps:
-              - rename: {from: pet, to: dog}
-              - \(step)
-            """, path: "order.yml")
         #expect {
-            try CompiledJob(job, active: nil, next: nil)
+            try compiled("rename: {from: pet, to: dog}", step)
         } throws: { error in
             "\(error)"
                 == "order.yml:5:5: \"dog\" is changed by the step in line 4, but this step reads it in all documents "
@@ -42,27 +32,19 @@ import Testing
     }
 
     @Test func aFieldThatGetFieldNamesIsRead() throws {
-        let job = try JobFile.parse(
-            """
-            job: order
-            collection: app.Person
-            steps:
-              - rename: {from: pet, to: dog}
-              - default: {field: kind, value: none}
-                where: {$eq: [{$getField: dog}, rex]}
-            """, path: "order.yml")
-        #expect(throws: (any Error).self) { try CompiledJob(job, active: nil, next: nil) }
+        #expect {
+            try compiled(
+                "rename: {from: pet, to: dog}",
+                "default: {field: kind, value: none}\n    where: {$eq: [{$getField: dog}, rex]}")
+        } throws: { error in
+            "\(error)"
+                == "order.yml:5:5: \"where\" reads \"dog\", which the step in line 4 writes before: put that step "
+                + "after all steps that read it, or make two jobs"
+        }
     }
 
     @Test func aGeneratedIDNeedsNoEarlyRead() throws {
-        let job = try JobFile.parse(
-            """
-            job: order
-            collection: app.Person
-            steps:
-              - rename: {from: pet, to: dog}
-              - extract: {field: dog, to: app.Dog, generate: uuid}
-            """, path: "order.yml")
-        #expect(try CompiledJob(job, active: nil, next: nil).phases.count == 2)
+        let job = try compiled("rename: {from: pet, to: dog}", "extract: {field: dog, to: app.Dog, generate: uuid}")
+        #expect(job.phases.count == 2)
     }
 }
