@@ -150,10 +150,6 @@ extension BackfillRun {
         case stopped(RunStop)
     }
 
-    /// The most attempts to judge a chunk and to reserve its documents; an attempt fails, for example, if other jobs
-    /// take the room in the budget first.
-    private static let maximumTries = 4
-
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
     /// The headroom is the room that is left in the unsync budget. If the headroom that was read for the previous chunk
@@ -163,7 +159,7 @@ extension BackfillRun {
         guard !documents.isEmpty else { return .admitted([]) }
         let budget = budget
         var hasFreed = false
-        for _ in 0..<Self.maximumTries {
+        for _ in 0..<SharedLimit.maximumTries {
             let room = try room(for: documents.count, budget)
             let decision = try kernel.retrying {
                 try budget.decide(documents, of: phase, room: room.documents, kernel.store)

@@ -47,19 +47,29 @@ package struct SharedLimit {
         let reservations = store.reservations
         let own = try reservations.pending(among: ids, of: namespace)
         let new = ids.filter { !own.contains($0) }
-        guard !new.isEmpty else { return nil }
-        let pending = try reservations.pendingOfAny(among: new, of: namespace)
-        let more = new.count - pending.count
         let isAccepted = try accepted > 0 && reservations.recordedCount(of: namespace) + new.count <= accepted
-        if !isAccepted {
-            let before = try exactHeadroom(store)
-            guard more <= before.documents else { return before }
+        guard !new.isEmpty else {
+            // A run that was killed may have reserved these documents and not compared them with the limit.
+            let now = try headroom(store)
+            return now.isExceeded && !isAccepted ? now : nil
         }
-        let shown = try ledger.listed(new, of: namespace)
-        let after = try record(
-            new, new: new, stale: new.filter(shown.contains), of: namespace, staysBeyondLimit: isAccepted, store)
+        let more = new.count - (try reservations.pendingOfAny(among: new, of: namespace).count)
+        let stale = new.filter(try ledger.listed(new, of: namespace).contains)
+        var after: Headroom
+        var tries = 0
+        repeat {
+            if !isAccepted {
+                let before = try exactHeadroom(store)
+                guard more <= before.documents else { return before }
+            }
+            after = try record(new, new: new, stale: stale, of: namespace, staysBeyondLimit: isAccepted, store)
+            tries += 1
+        } while after.isExceeded && !isAccepted && tries < Self.maximumTries
         return after.isExceeded && !isAccepted ? after : nil
     }
+
+    /// The most attempts to reserve documents; an attempt fails if other jobs reserve documents at the same time.
+    package static let maximumTries = 4
 
     /// Adds reservations before a write that makes documents unsyncable; removes the new reservations if they exceed
     /// the limit.
@@ -77,7 +87,15 @@ package struct SharedLimit {
         try store.reservations.add(ids, stale: stale, of: namespace)
         FaultInjection.reached(.afterReservation)
         let headroom = try headroom(store)
-        if headroom.isExceeded, !staysBeyondLimit { try store.reservations.remove(new, of: namespace) }
+        if headroom.isExceeded, !staysBeyondLimit {
+            try store.reservations.remove(new, of: namespace)
+            // Jobs that reserve at the same moment refuse each other. A random pause lets one of them be the first of
+            // the next attempt.
+            PosixThread.sleep(.milliseconds(Int.random(in: 0...Self.longestPause)))
+        }
         return headroom
     }
+
+    /// The longest pause after a refused reservation, in milliseconds.
+    private static let longestPause = 400
 }

@@ -250,19 +250,43 @@ import Testing
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 100)
             try await test.load(60)
-            // Another job has reserved fifty documents, which the ledger does not show yet.
-            let other = (0..<50).map { number -> BSONDocument in
-                [
-                    "_id": ["job": "other", "ns": "app.Other", "id": .integer(number)], "seen": false, "stale": false,
-                    "at": .date(milliseconds: 0),
-                ]
-            }
-            try await test.state.fill("harm", other)
+            try await reserve(50, in: test)
             let refused = try await test.run("init")
             #expect(refused.exitCode == 1, "\(refused.output)\(refused.errors)")
             #expect(refused.errors.contains("there is room for 49"), "\(refused.errors)")
             #expect(try await test.partners().isEmpty)
         }
+    }
+
+    /// A run is killed after it has reserved its documents, and before it compares them with the limit.
+    ///
+    /// Another job reserved documents at the same moment, and was the first to compare them with the limit.
+    @Test func documentsThatAKilledRunReservedAreComparedWithTheLimit() async throws {
+        try await Mongod.shared.withPartner { test in
+            try jobOfFailing(test, limit: 100)
+            try await test.load(60)
+            #expect(try await test.run("init", fault: "after-harm:1").wasKilled)
+            try await test.endLease()
+            try await reserve(50, in: test)
+            let stopped = try await test.run("init")
+            #expect(stopped.exitCode == 75, "\(stopped.output)\(stopped.errors)")
+            #expect(try await test.partners().isEmpty)
+            try await test.state.run(["delete": "harm", "deletes": [["q": ["_id.job": "other"], "limit": 0]]])
+            #expect(try await test.run("init").exitCode == 0)
+            #expect(try await test.partners().count == 60)
+        }
+    }
+
+    /// Reserves documents for another job; the ledger does not show them yet.
+    private func reserve(_ count: Int, in test: PartnerCase) async throws {
+        try await test.state.fill(
+            "harm",
+            (0..<count).map { number in
+                [
+                    "_id": ["job": "other", "ns": "app.Other", "id": .integer(number)], "seen": false, "stale": false,
+                    "at": .date(milliseconds: 0),
+                ]
+            })
     }
 
     @Test(arguments: [
