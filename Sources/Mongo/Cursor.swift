@@ -88,6 +88,13 @@ package struct Cursor: ~Copyable {
         }
     }
 
+    /// Sets the most documents in each further reply of the server.
+    ///
+    /// The corresponding C function is `mongoc_cursor_set_batch_size`.
+    package mutating func setBatchSize(_ size: Int) {
+        unsafe mongoc_cursor_set_batch_size(handle, UInt32(clamping: size))
+    }
+
     /// Replaces the driver's cursor after the server refused a command because of its load.
     ///
     /// The new cursor requests the refused batch again. If the server had not opened its cursor yet, the new cursor

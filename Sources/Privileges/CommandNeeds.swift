@@ -217,6 +217,9 @@ package struct CommandNeeds: Sendable {
             .needs(.created, "find", "insert", "update", for: "inserts documents into other collections"), keepsState,
             readsLedger, sizesChunks,
             .may(
+                .data, "changeStream", for: "finds documents that change during the run",
+                without: "the run reads the whole collection once more at its end"),
+            .may(
                 .state, "createIndex", for: "finds reservations by an index",
                 without: "a job with many reservations is slower"),
         ] + readsMetrics

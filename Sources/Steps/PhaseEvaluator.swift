@@ -34,6 +34,8 @@ package struct PhaseEvaluator: Sendable {
     private static let largest = 16 << 20
     /// The most documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200
+    /// The most documents among which the evaluator searches for the sample.
+    private static let searched = 10_000
 
     /// Compiles a phase for the documents of a scope; returns `nil` if the server has to evaluate the documents.
     ///
@@ -43,8 +45,10 @@ package struct PhaseEvaluator: Sendable {
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
-        let few = collection.find(
-            scope.filter(quick: phase.quickNeed), options: scope.options("find", ["limit": .integer(Self.sample)]))
+        var stages = scope.stages(quick: phase.quickNeed) + [["$limit": .integer(Self.sample)]]
+        // If few documents need the phase, the search for a full sample would read the whole collection.
+        if case .collection = scope { stages.insert(["$limit": .integer(Self.searched)], at: 0) }
+        let few = collection.aggregate(stages, options: scope.options("find"))
         guard try evaluator.evaluatesMost(of: few) else { return nil }
         self = evaluator
     }

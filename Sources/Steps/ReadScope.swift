@@ -21,7 +21,7 @@ package enum ReadScope: Sendable {
     /// The most documents in one reply of the server, if the scope is all documents of a job or of a part of it.
     ///
     /// Fewer replies cost the server less. A reply never has more than 16 MB.
-    private static let wholeBatch = 10_000
+    package static let wholeBatch = 10_000
 
     /// Returns the aggregation stages that select the documents of the scope, and sort those of a span by `_id`.
     /// - Parameters: the same as for ``filter(where:quick:)``.
@@ -68,14 +68,21 @@ package enum ReadScope: Sendable {
 
     /// Returns the options of a read with the read concern "majority".
     ///
-    /// `comment` states the purpose of the read, and appears in the server's log.
-    package func options(_ comment: String, _ more: KeyValuePairs<String, BSONValue> = [:]) -> BSONDocument {
+    /// - Parameters:
+    ///   - comment: states the purpose of the read, and appears in the server's log.
+    ///   - time: the cluster time whose writes the read has to show; `nil` for any majority-committed state.
+    ///   - batch: the most documents in one reply; `nil` for the scope's default.
+    package func options(
+        _ comment: String, since time: ClusterTime? = nil, batch: Int? = nil,
+        _ more: KeyValuePairs<String, BSONValue> = [:]
+    ) -> BSONDocument {
         var builder = BSONBuilder()
         if case .collection = self {} else { builder.append("hint", ["_id": 1]) }
         builder.append("comment", .string("shipshape \(comment)"))
-        builder.append("readConcern", ["level": "majority"])
+        let start = time.map { [("afterClusterTime", BSONValue.timestamp($0.rawValue))] } ?? []
+        builder.append("readConcern", .object(BSONDocument([("level", "majority")] + start)))
         // With a batch size, the server finds further documents while the client processes the current ones.
-        builder.append("batchSize", .integer(isWhole ? Self.wholeBatch : Self.batch))
+        builder.append("batchSize", .integer(batch ?? (isWhole ? Self.wholeBatch : Self.batch)))
         for (name, value) in more { builder.append(name, value) }
         return builder.finish()
     }

@@ -44,6 +44,15 @@ struct StepFinder: Sendable {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
     }
 
+    /// A finding of a step in a document.
+    struct Finding: Hashable, Sendable {
+        let step: Int
+        /// The reason why the step skips the document, as the index plus 1; 0 if the document needs the step.
+        let code: Int
+
+        var isNeed: Bool { code == 0 }
+    }
+
     /// The number of documents with each finding.
     struct Found {
         /// For each step, the number of documents that need it, followed by the number that it skips for each reason.
@@ -52,6 +61,23 @@ struct StepFinder: Sendable {
         var needing = 0
         /// The number of documents that were evaluated.
         var documents = 0
+        /// The first `_id`s of the documents that a step skips, at most ``Survey/samples`` for each reason.
+        var samples: [Finding: [BSONValue]] = [:]
+
+        /// Adds documents that have the same findings to the counts.
+        mutating func add(_ findings: [Finding], count: Int = 1) {
+            documents += count
+            if findings.contains(where: \.isNeed) { needing += count }
+            for finding in findings { self.findings[finding.step][finding.code] += count }
+        }
+
+        /// Keeps the `_id` of a document for each reason to skip it that has too few samples.
+        mutating func sample(_ findings: [Finding], _ id: () throws(BSONError) -> BSONValue?) throws(BSONError) {
+            for finding in findings
+            where !finding.isNeed && samples[finding, default: []].count < Survey.samples {
+                if let id = try id() { samples[finding, default: []].append(id) }
+            }
+        }
     }
 
     /// The counts before the first document, which are all 0.
@@ -60,26 +86,22 @@ struct StepFinder: Sendable {
     /// Returns the memory in which the finder evaluates one document after another.
     func frame() -> Frame { group.frame() }
 
-    /// Adds the findings of the steps in a document to the counts.
-    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document; `found` is then unchanged.
-    func add(
-        _ document: borrowing BSONView, to found: inout Found, in frame: inout Frame
-    ) throws(NotEvaluated) {
+    /// Returns the findings of the steps in a document.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
+    func findings(in document: borrowing BSONView, _ frame: inout Frame) throws(NotEvaluated) -> [Finding] {
         try frame.locate(group, in: document)
-        var codes: [(step: Int, code: Int)] = []
+        var findings: [Finding] = []
         if try isAnything.holds(for: document, in: &frame) {
             for (step, question) in questions.enumerated() {
                 let isNeeded = try question.isNeeded.holds(for: document, in: &frame)
-                if isNeeded { codes.append((step, 0)) }
+                if isNeeded { findings.append(Finding(step: step, code: 0)) }
                 guard !isNeeded || question.isAboutElements else { continue }
                 for (index, reason) in question.reasons.enumerated() where try reason.holds(for: document, in: &frame) {
-                    codes.append((step, index + 1))
+                    findings.append(Finding(step: step, code: index + 1))
                     if !question.isAboutElements { break }
                 }
             }
         }
-        found.documents += 1
-        if codes.contains(where: { $0.code == 0 }) { found.needing += 1 }
-        for (step, code) in codes { found.findings[step][code] += 1 }
+        return findings
     }
 }

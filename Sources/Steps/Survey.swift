@@ -33,12 +33,14 @@ package struct Survey {
     /// `documents` stands for all documents, and the name `any` for the documents that need a step.
     private typealias Counts = [String: Int]
 
-    let job: CompiledJob
+    package let job: CompiledJob
     let collection: MongoCollection
     /// The documents that are surveyed.
-    private var scope: ReadScope
+    private(set) var scope: ReadScope
     /// A filter for the part of the collection that one aggregation counts; `nil` for the whole collection.
     private var part: BSONDocument?
+    /// The cluster time whose writes the survey has to see; `nil` for any majority-committed state.
+    var start: ClusterTime?
     /// Whether the survey also counts the documents that the steps would change after the job.
     ///
     /// If `false` and all steps are server-side, the survey has a single pass, and ``Result/after`` equals
@@ -102,7 +104,7 @@ package struct Survey {
     ///
     /// The survey leaves out documents that no step changes or skips, if it can. `documents` then becomes the number of
     /// all documents in the scope.
-    private func counted(_ result: Result) throws(MongoError) -> Result {
+    func counted(_ result: Result) throws(MongoError) -> Result {
         guard scope.isWhole, evaluatesAtOnce || quick != nil else { return result }
         var result = result
         result.documents = try scope.count(in: collection)
@@ -141,7 +143,7 @@ package struct Survey {
     ///
     /// The condition is evaluated on documents before the job changes them. If a document does not meet it, no step of
     /// the job changes the document.
-    private var quick: BSONDocument? {
+    var quick: BSONDocument? {
         guard scope.isWhole else { return nil }
         return job.steps.quickRelevance
     }
@@ -158,7 +160,10 @@ package struct Survey {
     }
 
     /// Returns the counts by step, with a few `_id`s for each reason to skip documents.
-    private func result(_ counts: Counts) throws(MongoError) -> Result {
+    /// - Parameter samples: returns the `_id`s of a few documents with a finding; `nil` if the server has to find them.
+    private func result(
+        _ counts: Counts, samples: ((StepFinder.Finding) -> [BSONValue])? = nil
+    ) throws(MongoError) -> Result {
         func count(_ name: String) -> Int { counts[name] ?? 0 }
         var before: [StepCount] = []
         var after: [StepCount] = []
@@ -166,10 +171,14 @@ package struct Survey {
             var skipped: [StepCount.Skipped] = []
             for (code, reason) in step.reasons.enumerated() {
                 let found = count("r0s\(index)c\(code + 2)")
+                let ids =
+                    if let samples { samples(StepFinder.Finding(step: index, code: code + 1)) } else {
+                        found > 0 ? try sampleIDs(step: index, where: reason.when) : []
+                    }
                 skipped.append(
                     StepCount.Skipped(
                         reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,
-                        samples: found > 0 ? try sampleIDs(step: index, where: reason.when) : []))
+                        samples: ids))
             }
             for reason in step.step.kind.clientReasons {
                 skipped.append(
@@ -194,7 +203,7 @@ package struct Survey {
     ///
     /// This is the case if the survey has one pass and no step depends on the changes of an earlier step. Such an
     /// evaluation costs much less than passing the document from step to step.
-    private var evaluatesAtOnce: Bool {
+    var evaluatesAtOnce: Bool {
         // If one step of the job file was compiled to several steps, these steps depend on each other.
         passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
     }
@@ -250,20 +259,31 @@ package struct Survey {
         var (found, frame, unevaluated) = (finder.nothing, finder.frame(), [BSONValue]())
         var cursor = collection.find(scope.filter(quick: quick), options: options)
         while let document = try cursor.next() {
-            do throws(NotEvaluated) { try finder.add(document, to: &found, in: &frame) } catch {
+            let findings: [StepFinder.Finding]
+            do throws(NotEvaluated) { findings = try finder.findings(in: document, &frame) } catch {
                 guard unevaluated.count < Self.maximumUnevaluated, let id = try document.find("_id") else {
                     return nil
                 }
                 unevaluated.append(try document.value(id))
+                continue
+            }
+            found.add(findings)
+            try found.sample(findings) { () throws(BSONError) in
+                try document.find("_id").map { element throws(BSONError) in try document.value(element) }
             }
         }
+        let evaluated = try result(found)
+        return unevaluated.isEmpty
+            ? evaluated : .sum([evaluated, try run(over: unevaluated.commandSlices(count: 1_000))])
+    }
+
+    /// Returns the counts of documents that the client has evaluated.
+    func result(_ found: StepFinder.Found) throws(MongoError) -> Result {
         var counts: Counts = ["documents": found.documents, "any": found.needing]
         for (step, findings) in found.findings.enumerated() {
             for (code, count) in findings.enumerated() { counts["r0s\(step)c\(code + 1)"] = count }
         }
-        let evaluated = try result(counts)
-        return unevaluated.isEmpty
-            ? evaluated : .sum([evaluated, try run(over: unevaluated.commandSlices(count: 1_000))])
+        return try result(counts) { found.samples[$0] ?? [] }
     }
 
     private func countsInTurn() throws -> Counts {
@@ -281,7 +301,7 @@ package struct Survey {
         return try collection.aggregate(pipeline, options: options).documents().compactMap { $0["_id"] }
     }
 
-    private var options: BSONDocument { scope.options("survey") }
+    private var options: BSONDocument { scope.options("survey", since: start) }
 
     /// The options of a survey that reads a whole collection.
     package static let options = ReadScope.collection.options("survey")

@@ -76,6 +76,7 @@ extension BackfillRun {
             try acknowledge(phase)
             let modified = tally.uncountedDocuments
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.rereading(in: chunk.ids.count)) }
+            if chunk.phase == 0, modified == documents.count { try watch?.note(written: documents.map(\.id)) }
             account.confirm(unsyncable: documents.filter { $0.judgement == .unsyncable }.map(\.id))
             try releaseReservations(phase)
             // If a user changed a document between the read and the write, the user's change stays. The documents of

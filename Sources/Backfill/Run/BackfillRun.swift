@@ -32,6 +32,11 @@ struct BackfillRun: ~Copyable {
     /// The result of the last survey of the whole collection; `nil` if there is none, or if it is out of date.
     var survey: Survey.Result?
     var refreshing = RefreshProgress()
+    /// Follows the changes during the run, so that the survey at its end reads only the documents that changed; `nil`
+    /// if that survey reads the whole collection.
+    var watch: ChangeWatch?
+    /// The documents that the last survey read because they changed; `nil` if it read the whole collection.
+    private var arrivals: [BSONValue]?
     private var time = RunTime()
 
     /// The most passes in a row.
@@ -68,6 +73,7 @@ struct BackfillRun: ~Copyable {
     /// Runs until the job is done, or has to stop.
     /// - Returns: why the run stopped early; `nil` if it did not.
     mutating func run() throws -> RunStop? {
+        defer { watch?.close() }
         do {
             return try runner.options.only.map { try runOnly($0) } ?? runPasses()
         } catch is StopAsked {
@@ -89,7 +95,8 @@ struct BackfillRun: ~Copyable {
         repeat {
             for index in 0..<Self.maximumPasses where needing != 0 || progress.isOpen {
                 try beginPass(needing: needing, isFirst: index == 0)
-                if let stop = try pass() {
+                if watch == nil, arrivals == nil, index == 0 { try watchChanges() }
+                if let stop = try arrivals.map({ try pass(over: $0, through: [0]) }) ?? pass() {
                     saveCount()
                     return stop
                 }
@@ -199,6 +206,7 @@ struct BackfillRun: ~Copyable {
     ///
     /// The counted documents were inserted or changed during the run.
     private mutating func surveyRest() throws -> Int {
+        if let needing = try surveyChanges() { return needing }
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
         let (result, left) = try kernel.reading(job.job.namespace) { collection in
@@ -207,6 +215,41 @@ struct BackfillRun: ~Copyable {
             return (result, result.needing == 0 ? 0 : try survey.run(over: slices).needing)
         }
         survey = result
+        return max(0, result.needing - left)
+    }
+
+    /// Starts to follow the changes of the collection, if that saves the survey of the whole collection at the end.
+    private mutating func watchChanges() throws {
+        guard case .collection = runner.job.scope, runner.job.phases.count == 1, runner.job.phases[0].parts.count == 1
+        else { return }
+        let (job, pool, stop, documents) = (runner.job, kernel.pool, kernel.stop, plan.collection.documents)
+        let start = try kernel.retrying { ClusterTime(rawValue: try kernel.client.operationTime()) }
+        watch = try kernel.reading(job.job.namespace) { collection in
+            try ChangeWatch(
+                Survey(job: job, collection: collection, surveysAfter: false), since: start, documents: documents,
+                on: pool, isStopped: { stop.isRaised })
+        }
+    }
+
+    /// Surveys only the documents that changed during the run.
+    /// - Returns: how many documents still need the job; `nil` if the whole collection has to be surveyed.
+    private mutating func surveyChanges() throws -> Int? {
+        arrivals = nil
+        guard let watch else { return nil }
+        let (job, slices) = (runner.job, skipped.slices)
+        let now = try kernel.retrying { ClusterTime(rawValue: try kernel.client.operationTime()) }
+        let found = try kernel.reading(job.job.namespace) { collection in
+            let survey = Survey(job: job, collection: collection, surveysAfter: false)
+            return try watch.survey(with: survey, at: now).map { result, surveyed in
+                (result, surveyed, left: result.needing == 0 ? 0 : try survey.run(over: slices).needing)
+            }
+        }
+        guard let (result, surveyed, left) = found else {
+            watch.close()
+            self.watch = nil
+            return nil
+        }
+        (survey, arrivals) = (result, surveyed)
         return max(0, result.needing - left)
     }
 
@@ -402,13 +445,13 @@ extension BackfillRun {
     }
 
     private func open(readsIDs: Bool) -> ChunkReader {
-        let (job, uuid, evidence) = (job, checkedUUID, journal.evidence)
+        let (job, uuid, evidence, watch) = (job, checkedUUID, journal.evidence, watch)
         let (phase, detail) =
             readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
         return ChunkReader(detail, on: kernel.pool) { client throws(MongoError) in
             try DueCursor(
                 job.scope, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
-                collectionUUID: uuid, evidence: evidence)
+                collectionUUID: uuid, evidence: evidence, watch: watch)
         }
     }
 }

@@ -22,11 +22,11 @@ final class ChunkReader: Sendable {
     let detail: DueCursor.Detail
     private let desk = Desk()
 
-    /// How long the caller waits for a full chunk; after that, it accepts a chunk of at least ``ReadScope/batch``
-    /// documents.
+    /// How long the caller waits for a full chunk; after that, it accepts a chunk of at least
+    /// ``ReadAmount/leastAwaited`` documents.
     ///
     /// If only few documents need the job, the run can thus write the first ones while the reader searches for more.
-    private static let answerTime = Duration.milliseconds(50)
+    private static let answerTime = Duration.milliseconds(30)
 
     /// Starts the reading thread, which creates the cursor by `open`.
     init(

@@ -38,15 +38,17 @@ struct DueCursor: ~Copyable {
     ///   - collectionUUID: the UUID of the collection for which the job was planned, so that the server refuses the
     ///     read if the collection was replaced; `nil` if the server cannot compare it.
     ///   - evidence: the fields of which the journal keeps a digest.
+    ///   - watch: the watch whose notes get the findings in the documents, if the client reads the whole collection.
     init(
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
-        evidence: DocumentEvidence? = nil
+        evidence: DocumentEvidence? = nil, watch: ChangeWatch? = nil
     ) throws(MongoError) {
         self.evidence = evidence ?? DocumentEvidence([])
         switch detail {
         case .id:
             reading = try DueReading(
-                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: nil)
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: nil,
+                watch: watch)
             guard reading == nil else { return }
             let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
             ids = context.collection.aggregate(
@@ -54,7 +56,8 @@ struct DueCursor: ~Copyable {
                 options: scope.options("find", more))
         case .touched:
             reading = try DueReading(
-                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence,
+                watch: watch)
             guard reading == nil else { return }
             touched = TouchedFields(
                 scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
@@ -110,12 +113,12 @@ struct DueCursor: ~Copyable {
     ///
     /// The read ends when the documents reach `amount`, or when their `_id`s reach ``ReadAmount/maximumIDBytes``.
     /// - Parameter isAwaited: returns whether the caller has waited so long that the read may end early, with at least
-    ///   ``ReadScope/batch`` documents.
+    ///   ``ReadAmount/leastAwaited`` documents.
     mutating func read(_ amount: ReadAmount, isAwaited: () -> Bool = { false }) throws -> [DueDocument] {
         var documents: [DueDocument] = []
         var (bytes, idBytes) = (0, 0)
         while documents.count < amount.documents, bytes < amount.bytes, idBytes < ReadAmount.maximumIDBytes,
-            documents.count < ReadScope.batch || !isAwaited()
+            documents.count < ReadAmount.leastAwaited || !isAwaited()
         {
             guard let document = try next() else { break }
             bytes += document.size
@@ -131,6 +134,8 @@ struct ReadAmount: Sendable {
     var documents: Int
     var bytes: Int
 
+    /// The fewest documents of a chunk for which the run has waited too long.
+    static let leastAwaited = 500
     /// The number of bytes of `_id`s at which the read of a chunk ends, because one command has to hold the `_id`s
     /// together with conditions and updates.
     static let maximumIDBytes = 3 << 20

@@ -18,6 +18,10 @@ struct DueReading: ~Copyable {
     private let collectionUUID: BSONValue?
     private var cursor: Cursor
     private var isOver = false
+    private var replies = ReplySize()
+    /// The findings of the job's steps in all documents, for the survey at the end of the run; `nil` if the survey
+    /// reads the documents again.
+    private var notes: FindingNotes?
     /// The `_id`s of documents that the client could not evaluate; the server evaluates them next.
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
@@ -25,19 +29,24 @@ struct DueReading: ~Copyable {
     /// The number of documents in ``unknown`` at which the server has to evaluate them before more documents are read.
     private static let maximumUnknown = 1_000
 
-    /// - Parameter evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
+    /// - Parameters:
+    ///   - evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
+    ///   - watch: the watch of the run whose survey uses the findings in the documents; `nil` if there is none.
     /// - Returns: `nil` if the server has to find the documents: either the scope is only a part of the collection, or
     ///   ``PhaseEvaluator`` does not evaluate the phase.
     init?(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
-        evidence: DocumentEvidence?
+        evidence: DocumentEvidence?, watch: ChangeWatch? = nil
     ) throws(MongoError) {
         guard scope.isWhole, let evaluator = try PhaseEvaluator(phase, for: scope, in: collection) else { return nil }
         finder = DueFinder(phase: phase, evaluator: evaluator, evidence: evidence)
         (self.collection, self.collectionUUID) = (collection, collectionUUID)
+        notes = watch?.notes
         cursor = collection.find(
-            scope.filter(quick: phase.quickNeed),
-            options: scope.options("find", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
+            scope.filter(quick: watch.map(\.relevance) ?? phase.quickNeed),
+            options: scope.options(
+                "find", since: watch?.start, batch: ReplySize.least,
+                collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
 
     /// Returns the next document that needs the phase; `nil` at the end.
@@ -55,10 +64,14 @@ struct DueReading: ~Copyable {
                     evidence: finder.evidence ?? DocumentEvidence([]))
                 continue
             }
+            replies.begin(&cursor)
             guard let view = try cursor.next() else {
                 isOver = true
+                notes?.finish()
                 continue
             }
+            replies.end()
+            notes?.add(view)
             do throws(NotEvaluated) {
                 if let document = try finder.due(view) { return document }
             } catch {
@@ -66,6 +79,38 @@ struct DueReading: ~Copyable {
             }
         }
     }
+}
+
+/// The number of documents that the server is asked to send in one reply.
+///
+/// If the server finds documents quickly, large replies cost less. If it searches for them, small replies let the run
+/// write the first documents while the server searches for the next ones.
+private struct ReplySize {
+    static let least = 500
+    /// The time in which the server finds a document, if replies are to grow.
+    private static let quick = Duration.microseconds(10)
+
+    private var size = least
+    /// The number of documents of the current reply that are still to be read.
+    private var left = 0
+    private var asked = ContinuousClock.now
+    /// How long the current reply took; `nil` before its first document.
+    private var took: Duration?
+
+    /// Call before each document is read; asks for larger replies if the last reply took little time.
+    mutating func begin(_ cursor: inout Cursor) {
+        if left == 0 {
+            if let took, took < Self.quick * size, size < ReadScope.wholeBatch {
+                size = min(size * 4, ReadScope.wholeBatch)
+                cursor.setBatchSize(size)
+            }
+            (left, took, asked) = (size, nil, .now)
+        }
+        left -= 1
+    }
+
+    /// Call after each document was read.
+    mutating func end() { if took == nil { took = asked.duration(to: .now) } }
 }
 
 /// Evaluates a phase of the job on whole documents.

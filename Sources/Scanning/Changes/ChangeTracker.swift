@@ -1,11 +1,12 @@
-import BSON
+package import BSON
 import Checking
 import Concurrency
-import Mongo
+package import Mongo
 import Synchronization
 
-/// Follows a collection's change stream during a scan, on its own thread, and records which documents change.
-final class ChangeTracker: Sendable {
+/// Follows a collection's change stream while the collection is read, on its own thread, and records which documents
+/// change.
+package final class ChangeTracker: Sendable {
     private struct State {
         var changed = ChangedIDs()
         /// The cluster time up to which the change stream was read.
@@ -18,18 +19,23 @@ final class ChangeTracker: Sendable {
         var failure: String?
     }
 
-    /// The cluster time after which changes are recorded; the scan reads no older version of any document.
-    let start: ClusterTime
+    /// The cluster time after which changes are recorded; the reader reads no older version of any document.
+    package let start: ClusterTime
+    /// The command that reads the collection, as it appears in the server's log.
+    private let command: String
     private let namespace: Namespace
     private let pool: ClientPool
     private let isStopped: @Sendable () -> Bool
     private let state = Mutex(State())
     private let changesArrived = Semaphore()
 
-    init(
-        _ namespace: Namespace, from start: ClusterTime, on pool: ClientPool, isStopped: @escaping @Sendable () -> Bool
+    /// Prepares to follow a collection's changes after the cluster time `start`; ``open()`` begins.
+    /// - Parameter command: the command that reads the collection, for the server's log.
+    package init(
+        _ namespace: Namespace, from start: ClusterTime, for command: String, on pool: ClientPool,
+        isStopped: @escaping @Sendable () -> Bool
     ) {
-        self.namespace = namespace
+        (self.namespace, self.command) = (namespace, command)
         self.start = start
         self.pool = pool
         self.isStopped = isStopped
@@ -37,23 +43,23 @@ final class ChangeTracker: Sendable {
 
     /// Starts to follow the changes; blocks the thread until the server has opened the change stream.
     /// - Throws: ``ChangesUnknown`` with the reason if the server does not return the changes.
-    func open() throws(ChangesUnknown) {
+    package func open() throws(ChangesUnknown) {
         Task { [self] in await onOwnedThread(name: "changes") { self.run() } }
         try wait { $0.isOpen }
     }
 
     /// Blocks the thread until the change stream was read up to `time`.
     /// - Throws: ``ChangesUnknown`` if the change stream has failed.
-    func wait(until time: ClusterTime) throws(ChangesUnknown) {
+    package func wait(until time: ClusterTime) throws(ChangesUnknown) {
         state.withLock { $0.goal = time }
         try wait { $0.time >= time }
     }
 
     /// The `_id`s of the documents that have changed since ``start``, as far as the change stream has been read.
-    var changed: ChangedIDs { state.withLock { $0.changed } }
+    package var changed: ChangedIDs { state.withLock { $0.changed } }
 
     /// Makes the thread end the change stream.
-    func close() { state.withLock { $0.isClosed = true } }
+    package func close() { state.withLock { $0.isClosed = true } }
 
     private func wait(_ isReached: (State) -> Bool) throws(ChangesUnknown) {
         while true {
@@ -65,10 +71,10 @@ final class ChangeTracker: Sendable {
     }
 }
 
-/// The error that the changes during a scan cannot be taken into account.
-struct ChangesUnknown: Error {
+/// The error that the changes during a read cannot be taken into account.
+package struct ChangesUnknown: Error {
     /// A clause that says why the changes cannot be taken into account.
-    let reason: String
+    package let reason: String
 }
 
 // MARK: the thread
@@ -170,7 +176,7 @@ extension ChangeTracker {
             // The server's wait for changes is short, because the scan cannot end before the server has answered the
             // last request.
             ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
-            ("comment", "shipshape check"),
+            ("comment", .string("shipshape \(command)")),
         ]
         return BSONDocument([place] + others)
     }
@@ -185,27 +191,37 @@ extension ChangeTracker {
     }
 }
 
-/// The `_id`s of the documents that changed during a scan, each only once, up to a limit.
-struct ChangedIDs: Sendable {
+/// The `_id`s of the documents that changed while a collection was read, each only once, up to a limit.
+package struct ChangedIDs: Sendable {
     /// The largest number of `_id`s that are kept, so that they take at most some tens of megabytes of memory.
     static var maximumCount: Int { 200_000 }
     private static var maximumBytes: Int { 16 << 20 }
 
     private var ids: [DocumentKey: BSONValue] = [:]
+    /// The documents that changed more than once.
+    private var repeated: Set<DocumentKey> = []
     private var bytes = 0
     /// Whether more documents changed than the limits on the number and the size of the `_id`s allow.
-    private(set) var isIncomplete = false
+    package private(set) var isIncomplete = false
 
     var count: Int { ids.count }
 
     /// All `_id`s that are kept, in no particular order.
     var all: some Collection<BSONValue> { ids.values }
 
-    subscript(key: DocumentKey) -> BSONValue? { ids[key] }
+    package subscript(key: DocumentKey) -> BSONValue? { ids[key] }
+
+    /// The keys and the `_id`s of all documents that are kept, in no particular order.
+    package var pairs: some Collection<(key: DocumentKey, value: BSONValue)> { ids }
+
+    /// Whether the document changed exactly once.
+    package func hasChangedOnce(_ key: DocumentKey) -> Bool { ids[key] != nil && !repeated.contains(key) }
 
     /// Records the `_id` of a document; the argument is the document, or the document key of a change event.
     mutating func insert(_ document: borrowing BSONView) throws(BSONError) {
-        guard let element = try document.find("_id"), let key = try DocumentKey(of: document), ids[key] == nil else {
+        guard let element = try document.find("_id"), let key = try DocumentKey(of: document) else { return }
+        guard ids[key] == nil else {
+            repeated.insert(key)
             return
         }
         guard ids.count < Self.maximumCount, bytes + element.valueLength <= Self.maximumBytes else {

@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 import Checking
 
 /// A hash of a document's `_id`, which takes only a few bytes.
@@ -6,11 +6,11 @@ import Checking
 /// `_id`s that are equal in MongoDB's order of values have the same key even if their bytes differ: a replacement may
 /// turn 1 into 1.0, and the change stream then reports 1. Among a billion documents, the probability that any two have
 /// the same key by chance is about 1/40. Each process hashes with a different seed.
-struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
+package struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
     let hash: UInt64
 
     /// Creates the key of a document's `_id`; `nil` if the document has none.
-    init?(of document: borrowing BSONView) throws(BSONError) {
+    package init?(of document: borrowing BSONView) throws(BSONError) {
         guard let element = try document.find("_id") else { return nil }
         var hasher = Hasher()
         try hasher.combine(element, of: document)
