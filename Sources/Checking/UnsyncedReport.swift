@@ -81,8 +81,8 @@ public struct UnsyncedReport: Hashable, Sendable {
     public struct Reason: Hashable, Sendable {
         /// The sync engine's text.
         ///
-        /// `nil` for entries without a text, for the remaining entries if there are too many reasons, and for a text
-        /// that must not be shown.
+        /// `nil` for entries without a text and for a text that must not be shown. The list of reasons is limited; the
+        /// entries with any further reason are counted together, also under `nil`.
         public var text: String?
         /// The number of ledger entries that give the reason.
         public var entryCount: Int

@@ -48,7 +48,8 @@ package struct BackfillPlan: Sendable {
     package enum Deploy: Sendable {
         /// No deploy is recorded, and the job does not require one.
         case notAsked
-        /// The job requires the deploy, and none is recorded, so a run is refused.
+        /// The job requires that its next schema is deployed, and no deploy is recorded. A run is refused, unless the
+        /// operator confirms the deploy.
         case awaited
         /// The next schema is the active one: an operator recorded the deploy, or the options of this run state it.
         case done

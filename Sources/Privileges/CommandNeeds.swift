@@ -218,7 +218,7 @@ package struct CommandNeeds: Sendable {
             readsLedger, sizesChunks,
             .may(
                 .data, "changeStream", for: "finds documents that change during the run",
-                without: "the run reads the whole collection once more at its end"),
+                without: "the run reads the whole collection again at its end"),
             .may(
                 .state, "createIndex", for: "finds reservations by an index",
                 without: "a job with many reservations is slower"),

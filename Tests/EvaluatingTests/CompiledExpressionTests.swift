@@ -139,8 +139,14 @@ import Testing
             (1, 1, true), (1, .long(1), false), (.double(0), .double(-0.0), false), ("a", "a", true), ("a", "A", false),
             (.double(.nan), .double(.nan), true), ([], [], true), ([:], [:], true),
         ] as [(BSONValue, BSONValue, Bool)] {
-            let condition = Expression.all(try Expression.areExactly(["v"], asIn: nested(known)))
-            #expect(try CompiledExpression(condition).holds(for: nested(now).view) == areSame, "\(known) and \(now)")
+            for isBinary in [false, true] {
+                let condition = Expression.all(
+                    try Expression.areExactly(["v"], asIn: nested(known), isBinary: isBinary))
+                // The server converts doubles to text in a form of its own.
+                guard known.type != .double || !isBinary else { continue }
+                #expect(
+                    try CompiledExpression(condition).holds(for: nested(now).view) == areSame, "\(known) and \(now)")
+            }
         }
     }
 }

@@ -78,7 +78,7 @@ extension DumpInput {
     /// Reads more bytes; returns `false` at the end of the source.
     mutating func fillMore() throws(DumpError) -> Bool {
         if pending.upperBound == buffer.count {
-            // The length of the content is unknown, so the buffer is doubled, which is cheaper than many small steps.
+            // The length of the content is unknown, so a full buffer is doubled. That is cheaper than many small steps.
             makeRoom(for: pending.lowerBound > 0 ? pending.count + 1 : buffer.count * 2)
         }
         return try read() > 0

@@ -28,9 +28,9 @@ struct ChangeWatch: Sendable {
         _ survey: Survey, since start: ClusterTime, documents: Int, on pool: ClientPool,
         isStopped: @escaping @Sendable () -> Bool
     ) throws(MongoError) {
-        guard start.rawValue > 0, let relevance = survey.job.steps.quickRelevance, try survey.isSparse(among: documents) else {
-            return nil
-        }
+        guard start.rawValue > 0, let relevance = survey.job.steps.quickRelevance,
+            try survey.isSparse(among: documents)
+        else { return nil }
         (job, self.relevance, maximum) = (survey.job, relevance, documents / Survey.share)
         tracker = ChangeTracker(
             survey.job.job.namespace, from: start, for: "backfill", on: pool, isStopped: isStopped)

@@ -231,16 +231,18 @@ extension ChunkWriter {
         else { return nil }
         // The fields that the step reads or writes must be as they were when the client read them.
         let sources = step.step.reads.map { $0.components[0] }.filter { !phase.touched.contains($0) }
-        let isSame = try Expression.areExactly(phase.touched + sources, asIn: change.before)
+        // Usually, the update compares strings by their bytes. If the `_id` contains a string, the server finds it only
+        // with the collection's collation. The update then compares all strings by that collation.
+        let isBinary = !document.id.dependsOnCollation
+        let isSame = try Expression.areExactly(
+            phase.touched + sources, asIn: change.before, isBinary: isBinary)
         var writes = [(path: target, value: Expression.constant(value))]
         if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }
         let isDue = [step.needs, SyncLock.isFree] + phase.conditions(of: [document.id])
         return Update(
             ids: [document.id], condition: .all(isDue + isSame),
             pipeline: [["$set": .object(Assignment(writes: writes).specification)]],
-            // Usually, the update compares strings by their bytes. If the `_id` contains a string, the server finds it
-            // only with the collection's collation. The update then compares all strings by that collation.
-            isBinary: !document.id.dependsOnCollation)
+            isBinary: isBinary)
     }
 }
 

@@ -38,6 +38,9 @@ struct Restoring {
         guard let first = documents.first else { return nil }
         let group = first.group
         var conditions = [lease.fence, SyncLock.isFree]
+        // Strings are compared by their bytes. But if an `_id` contains a string, the server finds it only with the
+        // collection's collation, so all strings are compared by that collation.
+        let isBinary = !documents.contains { $0.id.dependsOnCollation }
         let update: BSONValue
         if isPlaced {
             conditions.append(try .isExactly(first.current))
@@ -53,7 +56,7 @@ struct Restoring {
                             ? Expression(.string("$" + name)).isMissing : try .isExactly(name, asIn: asRead))
                 }
             } else {
-                conditions += try Expression.areExactly(group.names, asIn: now)
+                conditions += try Expression.areExactly(group.names, asIn: now, isBinary: isBinary)
             }
             var changes: [(String, BSONValue)] = []
             if !group.before.isEmpty { changes.append(("$set", .object(group.before))) }
@@ -64,9 +67,6 @@ struct Restoring {
         let filter: BSONDocument = [
             "_id": ["$in": .array(of: documents.map(\.id))], "$expr": Expression.all(conditions).bson,
         ]
-        // Strings are compared by their bytes. But if an `_id` contains a string, the server finds it only with the
-        // collection's collation, so all strings are compared by that collation.
-        let isBinary = !documents.contains { $0.id.dependsOnCollation }
         return UpdateStatement(
             filter, update, isMulti: !isPlaced, hint: ["_id": 1],
             collation: isBinary ? ["locale": "simple"] : nil)

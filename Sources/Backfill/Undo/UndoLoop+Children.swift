@@ -18,8 +18,10 @@ extension UndoLoop {
 
     /// Removes the documents that the job inserted in other collections, the newest first, except the documents that
     /// have to stay.
-    /// - Parameter start: the number of the attempt at a chunk that an earlier run of the undo reached; `nil` starts
-    ///   with the newest attempt.
+    ///
+    /// The job numbered its attempts to write a chunk. The newest attempt is undone first.
+    /// - Parameter start: the attempt that an earlier run of the undo processed last, so that this run starts with the
+    ///   attempt before it; `nil` starts with the newest attempt.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func removeChildren(from start: Int64?) throws -> RunStop? {
         guard subject.mayHaveChildren else { return nil }

@@ -9,13 +9,21 @@ extension Expression {
     /// Returns the conditions under which the top-level fields `names` equal the same fields of `document`.
     ///
     /// A field that `document` lacks must be missing.
+    /// - Parameter isBinary: whether the command compares texts by their bytes, and not by a collation of the
+    ///   collection. The conditions on arrays are then shorter, and the server evaluates them faster.
     /// - Throws: ``BSONError`` when the document is damaged.
-    package static func areExactly(_ names: [String], asIn document: BSONDocument) throws(BSONError) -> [Expression] {
+    package static func areExactly(
+        _ names: [String], asIn document: BSONDocument, isBinary: Bool = false
+    ) throws(BSONError) -> [Expression] {
         let view = document.view
         var conditions: [Expression] = []
         for name in names {
             if let element = try view.find(name) {
-                conditions += try isExactly(element, of: view, at: name)
+                if isBinary, let facts = try arrayFacts(of: element, in: view, at: name) {
+                    conditions += facts
+                } else {
+                    conditions += try isExactly(element, of: view, at: name)
+                }
             } else {
                 conditions.append(Expression(.string("$" + name)).isMissing)
             }
@@ -136,6 +144,20 @@ extension Expression {
             conditions += try unseen(element, of: object, at: path.map { "\($0).\(name)" } ?? name)
         }
         return conditions
+    }
+
+    /// Returns the conditions under which the top-level field `name` equals the array `element`; `nil` if `element` is
+    /// no array, or if ``ElementFacts`` does not cover it.
+    private static func arrayFacts(
+        of element: BSONElement, in view: borrowing BSONView, at name: String
+    ) throws(BSONError) -> [Expression]? {
+        guard element.type == .array, case .array(let array) = try view.value(element),
+            let facts = try ElementFacts.list(array)
+        else { return nil }
+        let field = Expression(.string("$" + name))
+        let known = literal(element, of: view)
+        let isEqual = [field.hasType("array"), field == known]
+        return facts.isEmpty ? isEqual : isEqual + [facts.read(from: field) == facts.read(from: known)]
     }
 
     /// Returns the element's value as a literal, byte for byte as it is stored.

@@ -31,44 +31,81 @@ import Testing
         return questions
     }
 
-    /// Compares the client's results of a step's expressions with the server's, for each document.
+    /// The server's results of a step's expressions, for each document.
+    private struct Answers {
+        let step: CompiledStep
+        let documents: [BSONDocument]
+        /// For each expression, the result for each document; `nil` if the result is missing.
+        let values: [(question: Question, values: [BSONValue?])]
+        /// The documents after the step's stage.
+        let after: [BSONDocument]
+    }
+
+    /// Inserts documents, and lets the server evaluate the step's expressions over them.
+    private func answers(
+        _ form: String, over documents: [BSONDocument], in database: TestDatabase
+    ) async throws -> Answers {
+        _ = try? await database.run(["drop": "c"])
+        try await database.run(["insert": "c", "documents": .array(of: documents.map { .object($0) })])
+        let step = CompiledStep(try step(form))
+        let (namespace, pool) = (database.namespace("c"), database.pool)
+        @Sendable func results(_ stage: BSONDocument) async throws -> [BSONDocument] {
+            try await pool.run {
+                try $0.collection(namespace).aggregate([["$sort": ["_id": 1]], stage]).documents()
+            }
+        }
+        var values: [(Question, [BSONValue?])] = []
+        for question in try Self.questions(step) {
+            // A condition may evaluate to another type than a bool, so `$cond` makes a bool of it.
+            let answer: BSONValue =
+                question.isCondition ? ["$cond": [question.expression.bson, true, false]] : question.expression.bson
+            values.append((question, try await results(["$project": ["_id": 0, "v": answer]]).map { $0["v"] }))
+        }
+        return Answers(
+            step: step, documents: try await database.documents("c"), values: values,
+            after: try await results(step.stage))
+    }
+
+    /// Returns the documents for which the client evaluates an expression otherwise than the server, and how many it
+    /// evaluates.
+    private static func differences(
+        _ expression: Expression, isCondition: Bool, from values: [BSONValue?], over documents: [BSONDocument]
+    ) -> (documents: [BSONDocument], evaluated: Int) {
+        let compiled = CompiledExpression(expression)
+        var (different, evaluated): ([BSONDocument], Int) = ([], 0)
+        for (document, value) in zip(documents, values) {
+            let found: BSONValue?
+            do throws(NotEvaluated) {
+                found =
+                    isCondition ? .bool(try compiled.holds(for: document.view)) : try compiled.value(for: document.view)
+            } catch { continue }
+            evaluated += 1
+            if found?.bytes != value?.bytes { different.append(document) }
+        }
+        return (different, evaluated)
+    }
+
+    /// Expects that the client's results of a step's expressions are those of the server, for each document.
     ///
     /// - Parameter minimum: the smallest share of the expressions, from 0 to 1, that the client has to evaluate itself.
     private func compare(
         _ form: String, over documents: [BSONDocument], in database: TestDatabase, minimum: Double
     ) async throws {
-        try await database.run(["insert": "c", "documents": .array(of: documents.map { .object($0) })])
-        let (step, stored) = (CompiledStep(try step(form)), try await database.documents("c"))
-        let (namespace, pool) = (database.namespace("c"), database.pool)
-        @Sendable func answers(_ stage: BSONDocument) async throws -> [BSONDocument] {
-            try await pool.run {
-                try $0.collection(namespace).aggregate([["$sort": ["_id": 1]], stage]).documents()
-            }
-        }
+        let answers = try await answers(form, over: documents, in: database)
         var (reported, asked) = (0, 0)
-        for question in try Self.questions(step) {
-            let compiled = CompiledExpression(question.expression)
-            // A condition may evaluate to another type than a bool, so `$cond` makes a bool of it.
-            let answer: BSONValue =
-                question.isCondition ? ["$cond": [question.expression.bson, true, false]] : question.expression.bson
-            for (document, answer) in zip(stored, try await answers(["$project": ["_id": 0, "v": answer]])) {
-                asked += 1
-                let found: BSONValue?
-                do throws(NotEvaluated) {
-                    found =
-                        question.isCondition
-                        ? .bool(try compiled.holds(for: document.view)) : try compiled.value(for: document.view)
-                } catch { continue }
-                reported += 1
-                #expect(found?.bytes == answer["v"]?.bytes, "\(form), \(question.name): \(document)")
-            }
+        for (question, values) in answers.values {
+            let (different, evaluated) = Self.differences(
+                question.expression, isCondition: question.isCondition, from: values, over: answers.documents)
+            for document in different { Issue.record("\(form), \(question.name): \(document)") }
+            reported += evaluated
+            asked += values.count
         }
         // The document after the step is compared as a whole with the result of the step's stage on the server.
         var group = SharedFields()
-        let update = try #require(CompiledUpdate([step.stage], in: &group))
-        let needs = CompiledExpression(step.needs, in: &group)
+        let update = try #require(CompiledUpdate([answers.step.stage], in: &group))
+        let needs = CompiledExpression(answers.step.needs, in: &group)
         var frame = group.frame()
-        for (document, after) in zip(stored, try await answers(step.stage)) {
+        for (document, after) in zip(answers.documents, answers.after) {
             do throws(NotEvaluated) {
                 // Only changed documents are compared, because an aggregation may alter a document that the step skips,
                 // for example if a field name occurs twice.
@@ -78,6 +115,76 @@ import Testing
             } catch {}
         }
         #expect(Double(reported) >= Double(asked) * minimum, "\(form): \(reported) of \(asked)")
+    }
+
+    /// The constants that a planted bug returns instead of the value of an operator.
+    ///
+    /// There are several, because the client does not evaluate an operator that gets an operand of a wrong type.
+    private static let wrong: [BSONValue] = [nil, [], [true], true, "x", 1, [[["v": 1], ["v": "x"]]]]
+
+    /// Lets each operator of the steps give a constant in the client, and expects that the comparison finds each of
+    /// these bugs.
+    @Test func aBugInAnyOperatorIsFound() async throws {
+        var random = Randomness(seed: 7)
+        let repeated: [BSONDocument] = [
+            ["_id": 2_000_000, "name": "n", "v": 1, "w": 2, "v": 3], ["_id": 2_000_001, "name": "n", "w": 1, "w": 2],
+        ]
+        let documents =
+            StepsEveryKindTests.documents + (0..<400).map { Self.document(1_000_000 + $0, &random) } + repeated
+        try await Mongod.shared.withDatabase { database in
+            var (used, found): (Set<String>, Set<String>) = ([], [])
+            for form in StepsEveryKindTests.forms {
+                let answers = try await answers(form, over: documents, in: database)
+                for (question, values) in answers.values {
+                    let operators = Self.operators(in: question.expression.bson)
+                    used.formUnion(operators)
+                    for name in operators.subtracting(found) {
+                        let isFound = Self.wrong.contains { value in
+                            let bug = Expression(Self.planted(value, for: name, in: question.expression.bson))
+                            return !Self.differences(
+                                bug, isCondition: question.isCondition, from: values, over: answers.documents
+                            ).documents.isEmpty
+                        }
+                        if isFound { found.insert(name) }
+                    }
+                }
+            }
+            #expect(found.count > 30, "\(found.sorted())")
+            // The client does not know these operators, so the server evaluates all lists of a `dedupe` step.
+            let unknown: Set = ["$setUnion", "$slice", "$range", "$indexOfArray"]
+            #expect(used.subtracting(found) == unknown)
+        }
+    }
+
+    /// Returns the operators that an expression calls, without those in a `$literal`.
+    private static func operators(in expression: BSONValue) -> Set<String> {
+        switch expression {
+        case .array(let array): array.values.reduce(into: []) { $0.formUnion(operators(in: $1)) }
+        case .object(let object):
+            ((try? object.elements()) ?? []).reduce(into: []) { operators, field in
+                if field.name.hasPrefix("$") { operators.insert(field.name) }
+                if field.name != "$literal" { operators.formUnion(Self.operators(in: field.value)) }
+            }
+        default: []
+        }
+    }
+
+    /// Returns the expression with a constant in the place of each call of an operator.
+    private static func planted(_ value: BSONValue, for name: String, in expression: BSONValue) -> BSONValue {
+        switch expression {
+        case .array(let array): .array(of: array.values.map { planted(value, for: name, in: $0) })
+        case .object(let object):
+            if object[name] != nil {
+                ["$literal": value]
+            } else if object["$literal"] != nil {
+                expression
+            } else {
+                .object(
+                    BSONDocument(
+                        ((try? object.elements()) ?? []).map { ($0.name, planted(value, for: name, in: $0.value)) }))
+            }
+        default: expression
+        }
     }
 
     @Test(arguments: StepsEveryKindTests.forms) func everyKindOverOddValues(_ form: String) async throws {
@@ -91,7 +198,6 @@ import Testing
         let documents = (0..<TestScale.pick(200, full: 2_000, torture: 20_000)).map { Self.document($0, &random) }
         try await Mongod.shared.withDatabase { database in
             for part in documents.parts(of: 2_000) {
-                _ = try? await database.run(["drop": "c"])
                 try await compare(form, over: part, in: database, minimum: 0)
             }
         }
@@ -110,7 +216,25 @@ import Testing
             let value: BSONValue? = name == "o" && random.percent(60) ? object(&random, 2) : value(&random, 3)
             if let value { fields.append((name, value)) }
         }
+        // Steps that copy a value compare it with the value of the target, so the two are often alike.
+        if let index = fields.firstIndex(where: { $0.0 == "w" }), let v = fields.first(where: { $0.0 == "v" })?.1,
+            random.percent(40)
+        {
+            fields[index].1 = alike(v, &random)
+        }
         return BSONDocument(fields)
+    }
+
+    /// Returns a value that is equal to the given one, or that `$eq` often finds equal to it.
+    private static func alike(_ value: BSONValue, _ random: inout Randomness) -> BSONValue {
+        switch value {
+        case .array(let array): return .array(of: array.values.map { alike($0, &random) })
+        case .object(let object):
+            return .object(BSONDocument(((try? object.elements()) ?? []).map { ($0.name, alike($0.value, &random)) }))
+        case .int(let number) where random.percent(15): return .long(Int64(number))
+        case .double(0) where random.percent(50): return .double(-0.0)
+        default: return value
+        }
     }
 
     private static func value(_ random: inout Randomness, _ levels: Int) -> BSONValue? {
