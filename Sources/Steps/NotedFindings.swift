@@ -9,24 +9,32 @@ import Synchronization
 /// Only documents in which a step finds something take memory. If they are few, a survey after the job can use these
 /// findings for all documents that did not change since, and need not read the collection again.
 package struct NotedFindings: Sendable {
-    /// The different lists of findings.
-    private var lists: [[StepFinder.Finding]] = []
-    /// The index in ``lists`` of the findings in each document that has any.
-    private var listOf: [DocumentKey: Int] = [:]
+    /// The findings in a document.
+    struct Findings: Hashable {
+        /// The findings in the document as it was read.
+        let now: [StepFinder.Finding]
+        /// The findings in the document after the steps that it needs.
+        let written: [StepFinder.Finding]
+    }
+
+    /// The different findings that occurred.
+    private var kinds: [Findings] = []
+    /// The index in ``kinds`` of the findings in each document that has any.
+    private var kindOf: [DocumentKey: Int] = [:]
     /// A few documents for each reason to skip them.
     private var samples: [StepFinder.Finding: [(key: DocumentKey, id: BSONValue)]] = [:]
 
     /// The number of documents with findings.
-    var count: Int { listOf.count }
+    var count: Int { kindOf.count }
 
-    mutating func add(_ findings: [StepFinder.Finding], in document: borrowing BSONView) throws(BSONError) {
-        guard !findings.isEmpty, let key = try DocumentKey(of: document), let id = try document.find("_id") else {
+    mutating func add(_ findings: Findings, in document: borrowing BSONView) throws(BSONError) {
+        guard !findings.now.isEmpty, let key = try DocumentKey(of: document), let id = try document.find("_id") else {
             return
         }
-        let index = lists.firstIndex(of: findings) ?? lists.count
-        if index == lists.count { lists.append(findings) }
-        listOf[key] = index
-        for finding in findings
+        let index = kinds.firstIndex(of: findings) ?? kinds.count
+        if index == kinds.count { kinds.append(findings) }
+        kindOf[key] = index
+        for finding in findings.now
         where !finding.isNeed && samples[finding, default: []].count < Survey.samples {
             samples[finding, default: []].append((key, try document.value(id)))
         }
@@ -35,21 +43,21 @@ package struct NotedFindings: Sendable {
     /// Adds the findings to `found`.
     /// - Parameters:
     ///   - changed: documents that changed after they were read, and that another survey counts; they are left out.
-    ///   - written: documents whose only change since is the write of the steps that they needed; they need no step
-    ///     any more, and are still skipped by other steps.
+    ///   - written: documents whose only change since is the write of the steps that they needed.
     fileprivate func add(
         to found: inout StepFinder.Found, without changed: Set<DocumentKey>, written: Set<DocumentKey>
     ) {
-        var counts = Array(repeating: (same: 0, written: 0), count: lists.count)
-        for (key, index) in listOf where !changed.contains(key) {
-            if written.contains(key) { counts[index].written += 1 } else { counts[index].same += 1 }
+        var counts = Array(repeating: (now: 0, written: 0), count: kinds.count)
+        for (key, index) in kindOf where !changed.contains(key) {
+            if written.contains(key) { counts[index].written += 1 } else { counts[index].now += 1 }
         }
-        for (findings, count) in zip(lists, counts) {
-            found.add(findings, count: count.same)
-            found.add(findings.filter { !$0.isNeed }, count: count.written)
+        for (findings, count) in zip(kinds, counts) {
+            found.add(findings.now, count: count.now)
+            found.add(findings.written, count: count.written)
         }
         for (finding, samples) in samples {
-            found.samples[finding] = samples.filter { !changed.contains($0.key) }.map(\.id)
+            found.samples[finding] = samples.filter { !changed.contains($0.key) && !written.contains($0.key) }.map(
+                \.id)
         }
     }
 }
@@ -58,42 +66,68 @@ package struct NotedFindings: Sendable {
 package struct FindingNotes {
     /// The place in which a reader leaves the findings when it has read all documents.
     package final class Place: Sendable {
-        private let noted = Mutex<NotedFindings?>(nil)
+        private let state = Mutex<(findings: NotedFindings?, isGivenUp: Bool)>((nil, false))
 
         package init() {}
 
         /// The findings; `nil` until a reader has read all documents, and if it could not note the findings of each.
-        package fileprivate(set) var findings: NotedFindings? {
-            get { noted.withLock(\.self) }
-            set { noted.withLock { $0 = newValue } }
+        package var findings: NotedFindings? { state.withLock(\.findings) }
+
+        /// Whether a reader could not note the findings, so that there will be none.
+        package var isGivenUp: Bool { state.withLock(\.isGivenUp) }
+
+        /// Records that there will be no findings.
+        package func giveUp() { state.withLock { $0 = (nil, true) } }
+
+        fileprivate func leave(_ findings: NotedFindings) {
+            state.withLock { if !$0.isGivenUp { $0.findings = findings } }
         }
     }
 
     private let finder: StepFinder
     private var frame: Frame
+    /// Computes a document after the steps that it needs.
+    private let evaluator: PhaseEvaluator
+    private var evaluating: Frame
     /// `nil` after a document that the client could not evaluate, and if too many documents have findings.
     private var noted: NotedFindings? = NotedFindings()
     private let maximum: Int
     private let place: Place
 
-    /// - Parameter maximum: the most documents with findings; if there are more, none are noted.
-    package init(for job: CompiledJob, maximum: Int, in place: Place) {
-        finder = StepFinder(job.steps)
-        frame = finder.frame()
+    /// - Parameters:
+    ///   - evaluator: the evaluator of the job's only phase.
+    ///   - maximum: the most documents with findings; if there are more, none are noted.
+    package init(for job: CompiledJob, by evaluator: PhaseEvaluator, maximum: Int, in place: Place) {
+        (finder, self.evaluator) = (StepFinder(job.steps), evaluator)
+        (frame, evaluating) = (finder.frame(), evaluator.frame())
         (self.maximum, self.place) = (maximum, place)
     }
 
     /// Notes the findings of the steps in a document.
     package mutating func add(_ document: borrowing BSONView) {
-        guard noted != nil else { return }
-        do {
-            try noted?.add(finder.findings(in: document, &frame), in: document)
-            if let count = noted?.count, count > maximum { noted = nil }
-        } catch { noted = nil }
+        guard let count = noted?.count else { return }
+        if count >= maximum || !isNoted(document) {
+            noted = nil
+            place.giveUp()
+        }
+    }
+
+    /// Notes the findings in a document; returns `false` if the client could not evaluate it.
+    private mutating func isNoted(_ document: borrowing BSONView) -> Bool {
+        guard let now = try? finder.findings(in: document, &frame) else { return false }
+        guard !now.isEmpty else { return true }
+        guard let written = now.contains(where: \.isNeed) ? written(document) : now else { return false }
+        return (try? noted?.add(NotedFindings.Findings(now: now, written: written), in: document)) != nil
+    }
+
+    /// Returns the findings in a document after the steps that it needs.
+    private mutating func written(_ document: borrowing BSONView) -> [StepFinder.Finding]? {
+        guard let after = try? evaluator.outcome(of: document, in: &evaluating).after else { return nil }
+        return try? finder.findings(in: after.view, &frame)
     }
 
     /// Leaves the findings in the place, after the last document.
-    package func finish() { place.findings = noted }
+    package func finish() { if let noted { place.leave(noted) } }
 }
 
 extension Survey {
@@ -101,21 +135,25 @@ extension Survey {
     /// collection.
     ///
     /// The function counts the relevant documents among the first ones of the collection.
-    /// - Parameter documents: the number of documents in the collection.
-    package func isSparse(among documents: Int) throws(MongoError) -> Bool {
+    /// - Parameters:
+    ///   - documents: the number of documents in the collection.
+    ///   - size: the average size of a document in bytes.
+    package func isSparse(among documents: Int, size: Int?) throws(MongoError) -> Bool {
         guard case .collection = scope, evaluatesAtOnce, let quick, try collection.suitsEvaluationByClient else {
             return false
         }
+        let count = max(1, min(documents, Self.first.documents, Self.first.bytes / max(1, size ?? 1_000)))
         let first: [BSONDocument] = [
-            ["$limit": .integer(Self.first)], ["$match": .object(quick)], ["$count": "n"],
+            ["$limit": .integer(count)], ["$match": .object(quick)], ["$count": "n"],
         ]
         var cursor = collection.aggregate(first, options: Self.options)
-        return (try cursor.nextDocument()?["n"]?.integer ?? 0) <= min(documents, Self.first) / Self.share
+        return (try cursor.nextDocument()?["n"]?.integer ?? 0) <= count / Self.share
     }
 
     /// Documents are few if at most one of this many documents is relevant.
     package static let share = 40
-    private static let first = 5_000
+    /// The most documents and bytes among which the relevant documents are counted.
+    private static let first = (documents: 5_000, bytes: 32 << 20)
 
     /// Counts the documents of the collection by the findings that were noted in them, and surveys only those that
     /// changed since they were read.
@@ -123,10 +161,10 @@ extension Survey {
     ///   - changed: the documents that changed after the notes began.
     ///   - written: documents that the job wrote once.
     ///   - time: the cluster time up to which `changed` has all changes.
-    /// - Returns: the counts, and the `_id`s of the documents that were surveyed.
+    /// - Returns: the counts, and the `_id`s of the surveyed documents that need the job.
     package func run(
         noted: NotedFindings, changed: ChangedIDs, written: Set<DocumentKey>, at time: ClusterTime
-    ) throws -> (result: Result, surveyed: [BSONValue]) {
+    ) throws -> (result: Result, needing: [BSONValue]) {
         let written = written.filter { changed.hasChangedOnce($0) }
         var others: (keys: Set<DocumentKey>, ids: [BSONValue]) = ([], [])
         for (key, id) in changed.pairs where !written.contains(key) {
@@ -137,7 +175,19 @@ extension Survey {
         noted.add(to: &found, without: others.keys, written: written)
         var survey = self
         survey.start = time
-        let now = try others.ids.isEmpty ? [] : [survey.run(over: others.ids.commandSlices(count: 1_000))]
-        return (try counted(Result.sum([try result(found)] + now)), others.ids)
+        let slices = others.ids.commandSlices(count: 1_000)
+        let now = try slices.isEmpty ? [] : [survey.run(over: slices)]
+        let needing = now.allSatisfy { $0.needing == 0 } ? [] : try slices.flatMap { try survey.inNeed(among: $0) }
+        return (try counted(Result.sum([try result(found)] + now)), needing)
+    }
+
+    private func inNeed(among ids: [BSONValue]) throws -> [BSONValue] {
+        let scope = ReadScope.ids(ids)
+        var cursor = collection.aggregate(
+            scope.stages(where: job.whole.needs) + [["$project": ["_id": 1]]],
+            options: scope.options("survey", since: start))
+        var found: [BSONValue] = []
+        while let document = try cursor.nextDocument() { found += document["_id"].map { [$0] } ?? [] }
+        return found
     }
 }

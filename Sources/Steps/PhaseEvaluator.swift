@@ -35,7 +35,7 @@ package struct PhaseEvaluator: Sendable {
     /// The most documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200
     /// The most documents among which the evaluator searches for the sample.
-    private static let searched = 10_000
+    private static let searched = 2_000
 
     /// Compiles a phase for the documents of a scope; returns `nil` if the server has to evaluate the documents.
     ///

@@ -160,7 +160,8 @@ package struct Survey {
     }
 
     /// Returns the counts by step, with a few `_id`s for each reason to skip documents.
-    /// - Parameter samples: returns the `_id`s of a few documents with a finding; `nil` if the server has to find them.
+    /// - Parameter samples: returns the `_id`s of a few documents with a finding; if there are none, the server finds
+    ///   them.
     private func result(
         _ counts: Counts, samples: ((StepFinder.Finding) -> [BSONValue])? = nil
     ) throws(MongoError) -> Result {
@@ -171,10 +172,8 @@ package struct Survey {
             var skipped: [StepCount.Skipped] = []
             for (code, reason) in step.reasons.enumerated() {
                 let found = count("r0s\(index)c\(code + 2)")
-                let ids =
-                    if let samples { samples(StepFinder.Finding(step: index, code: code + 1)) } else {
-                        found > 0 ? try sampleIDs(step: index, where: reason.when) : []
-                    }
+                var ids = samples?(StepFinder.Finding(step: index, code: code + 1)) ?? []
+                if ids.isEmpty, found > 0 { ids = try sampleIDs(step: index, where: reason.when) }
                 skipped.append(
                     StepCount.Skipped(
                         reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,

@@ -66,6 +66,7 @@ extension BackfillRun {
             _ = try kernel.store.journal.acknowledge(progress.journaled, JournalStore.Written(), isFinal: false)
         }
         tally.begin(documents.map(\.id))
+        let isFirstAttempt = tally.uncounted == 0
         switch try write(documents, of: phase, carefully: chunk.isCareful) {
         case .tooSlow: return .again(chunk.rereading(in: pacing.documents))
         case .refused(let error):
@@ -76,7 +77,9 @@ extension BackfillRun {
             try acknowledge(phase)
             let modified = tally.uncountedDocuments
             guard try checkpoint(documents, of: chunk) else { return .again(chunk.rereading(in: chunk.ids.count)) }
-            if chunk.phase == 0, modified == documents.count { try watch?.note(written: documents.map(\.id)) }
+            if chunk.phase == 0, isFirstAttempt, modified == documents.count {
+                try watch?.note(written: documents.map(\.id))
+            }
             account.confirm(unsyncable: documents.filter { $0.judgement == .unsyncable }.map(\.id))
             try releaseReservations(phase)
             // If a user changed a document between the read and the write, the user's change stays. The documents of

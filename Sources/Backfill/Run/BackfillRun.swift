@@ -35,7 +35,8 @@ struct BackfillRun: ~Copyable {
     /// Follows the changes during the run, so that the survey at its end reads only the documents that changed; `nil`
     /// if that survey reads the whole collection.
     var watch: ChangeWatch?
-    /// The documents that the last survey read because they changed; `nil` if it read the whole collection.
+    /// The documents that changed and need the job, according to the last survey; `nil` if the next pass has to read
+    /// the whole collection.
     private var arrivals: [BSONValue]?
     private var time = RunTime()
 
@@ -95,7 +96,7 @@ struct BackfillRun: ~Copyable {
         repeat {
             for index in 0..<Self.maximumPasses where needing != 0 || progress.isOpen {
                 try beginPass(needing: needing, isFirst: index == 0)
-                if watch == nil, arrivals == nil, index == 0 { try watchChanges() }
+                if watch == nil, index == 0 { try watchChanges() }
                 if let stop = try arrivals.map({ try pass(over: $0, through: [0]) }) ?? pass() {
                     saveCount()
                     return stop
@@ -220,15 +221,26 @@ struct BackfillRun: ~Copyable {
 
     /// Starts to follow the changes of the collection, if that saves the survey of the whole collection at the end.
     private mutating func watchChanges() throws {
-        guard case .collection = runner.job.scope, runner.job.phases.count == 1, runner.job.phases[0].parts.count == 1
+        let (job, pool, stop, plan) = (runner.job, kernel.pool, kernel.stop, plan.collection)
+        guard case .collection = job.scope, job.phases.count == 1, job.phases[0].parts.count == 1,
+            job.phases[0].detail(keepsJournal: runner.keepsJournal) != .whole, !kernel.client.isBehindRouter
         else { return }
-        let (job, pool, stop, documents) = (runner.job, kernel.pool, kernel.stop, plan.collection.documents)
-        let start = try kernel.retrying { ClusterTime(rawValue: try kernel.client.operationTime()) }
-        watch = try kernel.reading(job.job.namespace) { collection in
-            try ChangeWatch(
-                Survey(job: job, collection: collection, surveysAfter: false), since: start, documents: documents,
-                on: pool, isStopped: { stop.isRaised })
+        let start = try kernel.retrying { ClusterTime(rawValue: try kernel.client.operationTime(.primary)) }
+        guard
+            let watch = ChangeWatch(
+                job, since: start, documents: plan.documents, on: pool, isStopped: { stop.isRaised })
+        else { return }
+        self.watch = watch
+        let isOpen = try kernel.reading(job.job.namespace) { collection in
+            let survey = Survey(job: job, collection: collection, surveysAfter: false)
+            return try survey.isSparse(among: plan.documents, size: plan.averageSize) && watch.open()
         }
+        if !isOpen { stopWatching() }
+    }
+
+    private mutating func stopWatching() {
+        watch?.close()
+        watch = nil
     }
 
     /// Surveys only the documents that changed during the run.
@@ -237,20 +249,24 @@ struct BackfillRun: ~Copyable {
         arrivals = nil
         guard let watch else { return nil }
         let (job, slices) = (runner.job, skipped.slices)
-        let now = try kernel.retrying { ClusterTime(rawValue: try kernel.client.operationTime()) }
+        // A member that lags behind would give a time before the last changes.
+        let now = try kernel.retrying { ClusterTime(rawValue: try kernel.client.operationTime(.primary)) }
         let found = try kernel.reading(job.job.namespace) { collection in
             let survey = Survey(job: job, collection: collection, surveysAfter: false)
-            return try watch.survey(with: survey, at: now).map { result, surveyed in
-                (result, surveyed, left: result.needing == 0 ? 0 : try survey.run(over: slices).needing)
+            return try watch.survey(with: survey, at: now).map { result, needing in
+                (result, needing, left: result.needing == 0 ? 0 : try survey.run(over: slices).needing)
             }
         }
-        guard let (result, surveyed, left) = found else {
-            watch.close()
-            self.watch = nil
+        guard let (result, needing, left) = found else {
+            stopWatching()
             return nil
         }
-        (survey, arrivals) = (result, surveyed)
-        return max(0, result.needing - left)
+        survey = result
+        let rest = max(0, result.needing - left)
+        let open = needing.filter { !skipped.contains($0) }
+        // If a document needs the job although it did not change, the next pass reads the whole collection.
+        arrivals = open.count >= rest ? open : nil
+        return rest
     }
 
     /// Returns how many documents need the job now, without the documents that this run skips.
@@ -355,6 +371,7 @@ extension BackfillRun {
             }
             queue += fresh.flatMap { $0.parts(of: pacing.documents) }
             guard !queue.isEmpty else { return nil }
+            if watch?.isGivenUp == true { stopWatching() }
             let chunk = queue.removeFirst()
             guard !chunk.ids.isEmpty else { return nil }
             kernel.restart()

@@ -19,32 +19,39 @@ struct ChangeWatch: Sendable {
     /// The documents that the run wrote.
     private var written: Set<DocumentKey> = []
 
-    /// Starts to follow the changes.
-    /// - Parameters:
-    ///   - start: the current cluster time.
-    ///   - documents: the number of documents in the collection.
-    /// - Returns: `nil` if too many documents may be relevant to the job, or if the changes cannot be followed.
+    /// Prepares to follow the changes after the cluster time `start`; ``open(_:)`` begins.
+    /// - Parameter documents: the number of documents in the collection.
+    /// - Returns: `nil` if the server has no change streams, or if no simple filter finds the relevant documents.
     init?(
-        _ survey: Survey, since start: ClusterTime, documents: Int, on pool: ClientPool,
+        _ job: CompiledJob, since start: ClusterTime, documents: Int, on pool: ClientPool,
         isStopped: @escaping @Sendable () -> Bool
-    ) throws(MongoError) {
-        guard start.rawValue > 0, let relevance = survey.job.steps.quickRelevance,
-            try survey.isSparse(among: documents)
-        else { return nil }
-        (job, self.relevance, maximum) = (survey.job, relevance, documents / Survey.share)
-        tracker = ChangeTracker(
-            survey.job.job.namespace, from: start, for: "backfill", on: pool, isStopped: isStopped)
-        do throws(ChangesUnknown) { try tracker.open() } catch {
-            tracker.close()
-            return nil
-        }
+    ) {
+        guard start.rawValue > 0, let relevance = job.steps.quickRelevance else { return nil }
+        (self.job, self.relevance) = (job, relevance)
+        maximum = min(documents / Survey.share, ChangedIDs.maximumCount)
+        tracker = ChangeTracker(job.job.namespace, from: start, for: "backfill", on: pool, isStopped: isStopped)
+    }
+
+    /// Starts to follow the changes.
+    /// - Returns: whether the server returns them.
+    func open() -> Bool {
+        do throws(ChangesUnknown) { try tracker.open() } catch { return false }
+        return true
     }
 
     /// The cluster time after which the changes are known.
     var start: ClusterTime { tracker.start }
 
-    /// New notes for a reader that reads the whole collection.
-    var notes: FindingNotes { FindingNotes(for: job, maximum: maximum, in: place) }
+    /// Whether the survey will have to read the whole collection.
+    var isGivenUp: Bool { place.isGivenUp || tracker.changed.isIncomplete }
+
+    /// Records that no reader notes the findings.
+    func giveUp() { place.giveUp() }
+
+    /// Returns new notes for a reader that reads the whole collection.
+    func notes(by evaluator: PhaseEvaluator) -> FindingNotes {
+        FindingNotes(for: job, by: evaluator, maximum: maximum, in: place)
+    }
 
     /// Records that the run's only statement for each of these documents has changed it.
     mutating func note(written ids: [BSONValue]) throws(BSONError) {
@@ -54,12 +61,12 @@ struct ChangeWatch: Sendable {
     }
 
     /// Surveys the documents that changed up to the cluster time `now`, and counts the others by the notes.
-    /// - Returns: the counts, and the `_id`s of the surveyed documents; `nil` if the whole collection has to be
-    ///   surveyed, because the findings or the changes are not known.
+    /// - Returns: the counts, and the `_id`s of the surveyed documents that need the job; `nil` if the whole collection
+    ///   has to be surveyed, because the findings or the changes are not known.
     func survey(
         with survey: Survey, at now: ClusterTime
-    ) throws -> (result: Survey.Result, surveyed: [BSONValue])? {
-        guard let noted = place.findings else { return nil }
+    ) throws -> (result: Survey.Result, needing: [BSONValue])? {
+        guard let noted = place.findings, !isGivenUp else { return nil }
         do throws(ChangesUnknown) { try tracker.wait(until: now) } catch { return nil }
         let changed = tracker.changed
         guard !changed.isIncomplete else { return nil }

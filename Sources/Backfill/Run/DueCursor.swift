@@ -44,6 +44,8 @@ struct DueCursor: ~Copyable {
         evidence: DocumentEvidence? = nil, watch: ChangeWatch? = nil
     ) throws(MongoError) {
         self.evidence = evidence ?? DocumentEvidence([])
+        // Of the five cursors, only a `DueReading` notes findings.
+        defer { if reading == nil { watch?.giveUp() } }
         switch detail {
         case .id:
             reading = try DueReading(

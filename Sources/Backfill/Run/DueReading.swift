@@ -41,7 +41,7 @@ struct DueReading: ~Copyable {
         guard scope.isWhole, let evaluator = try PhaseEvaluator(phase, for: scope, in: collection) else { return nil }
         finder = DueFinder(phase: phase, evaluator: evaluator, evidence: evidence)
         (self.collection, self.collectionUUID) = (collection, collectionUUID)
-        notes = watch?.notes
+        notes = watch?.notes(by: evaluator)
         cursor = collection.find(
             scope.filter(quick: watch.map(\.relevance) ?? phase.quickNeed),
             options: scope.options(

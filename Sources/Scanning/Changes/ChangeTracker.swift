@@ -58,8 +58,11 @@ package final class ChangeTracker: Sendable {
     /// The `_id`s of the documents that have changed since ``start``, as far as the change stream has been read.
     package var changed: ChangedIDs { state.withLock { $0.changed } }
 
-    /// Makes the thread end the change stream.
-    package func close() { state.withLock { $0.isClosed = true } }
+    /// Makes the thread end the change stream; a wait for changes fails.
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        fail("the change stream was closed")
+    }
 
     private func wait(_ isReached: (State) -> Bool) throws(ChangesUnknown) {
         while true {
@@ -159,7 +162,7 @@ extension ChangeTracker {
     }
 
     private func fail(_ reason: String) {
-        state.withLock { $0.failure = reason }
+        state.withLock { $0.failure = $0.failure ?? reason }
         changesArrived.signal()
     }
 
@@ -194,7 +197,7 @@ extension ChangeTracker {
 /// The `_id`s of the documents that changed while a collection was read, each only once, up to a limit.
 package struct ChangedIDs: Sendable {
     /// The largest number of `_id`s that are kept, so that they take at most some tens of megabytes of memory.
-    static var maximumCount: Int { 200_000 }
+    package static var maximumCount: Int { 200_000 }
     private static var maximumBytes: Int { 16 << 20 }
 
     private var ids: [DocumentKey: BSONValue] = [:]
