@@ -3,7 +3,8 @@ package import Concurrency
 package import JobState
 package import Mongo
 
-/// The services that runs, undos, watches and mirrors share: the lease, the throttle, retries, pauses and the deadline.
+/// The services that are common to runs, undos, watches and mirrors: the lease, the throttle, retries, pauses and the
+/// deadline.
 ///
 /// The kernel of a dry run has no lease, because a dry run writes nothing, neither to collections nor to the state
 /// database.

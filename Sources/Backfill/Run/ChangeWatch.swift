@@ -19,7 +19,7 @@ struct ChangeWatch: Sendable {
     /// The documents that the run wrote.
     private var written: Set<DocumentKey> = []
 
-    /// Prepares to follow the changes after the cluster time `start`; ``open(_:)`` begins.
+    /// Prepares to follow the changes after the cluster time `start`; ``open()`` begins.
     /// - Parameter documents: the number of documents in the collection.
     /// - Returns: `nil` if the server has no change streams, or if no simple filter finds the relevant documents.
     init?(

@@ -12,7 +12,9 @@ package struct Explanation: Hashable, Sendable {
             exitCodes
     }
 
-    /// A statement about a code, under the title of its column in the documentation.
+    /// A statement of a page, such as what the code means.
+    ///
+    /// In the documentation's tables, the statement's title is the title of its column.
     package struct Statement: Hashable, Sendable {
         /// The title of the statement's column.
         package let title: String

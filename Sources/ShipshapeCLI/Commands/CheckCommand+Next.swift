@@ -10,8 +10,9 @@ internal import ServerSchema
 /// The parts of `check` that use its report: they propose the next command, find the positions of the findings, add
 /// exceptions, and store the failing documents.
 extension CheckCommand {
-    /// Returns the positions in the schema's files, which reports show with findings; `nil` without a schema, and for
-    /// the schema `live`, which has no files.
+    /// Returns where the parts of the schema are in its files; reports show these positions with findings.
+    ///
+    /// Returns `nil` if the operator names no schema, and for the schema `live`, which has no files.
     func places(in schema: ServerSchema) -> SchemaPlaces? {
         guard let argument = subject.schema, !argument.isLive else { return nil }
         let revision = GitRevision(argument.name)

@@ -44,8 +44,9 @@ package struct ClientContext {
     package let job: String
     /// The collection that the job writes; a transform reads other collections over the same connection.
     package let collection: MongoCollection
-    /// For each collection whose documents the job embeds, the fields of all collections that the job's schema declares
-    /// as links to it.
+    /// The collections whose documents the job embeds, each with the fields that link to it.
+    ///
+    /// The fields are those that the job's schema declares as links, in any collection.
     package let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
 }
 
