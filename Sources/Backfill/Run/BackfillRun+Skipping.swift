@@ -36,7 +36,7 @@ extension BackfillRun {
         return .done(0, rest: [])
     }
 
-    /// Deletes the records of skipped documents that no longer need the job, and returns the records of the others.
+    /// Deletes the record of each skipped document that no longer needs the job, and returns the other records.
     func pruneFailures() throws -> [Failure] {
         let (collection, phases) = (collection, job.phases)
         return try kernel.retrying {
@@ -85,21 +85,22 @@ extension BackfillRun {
         guard seen else { return false }
         // The counts in `survey` are out of date after the wait, so the documents have to be counted again.
         survey = nil
-        // If no document is locked now, documents that were unlocked since the survey may still need the job.
+        // Documents may have been unlocked since they were last counted. If no document is locked now, another pass is
+        // therefore due if a document needs the job.
         guard try countLocked() > 0 else { return try countNeeding() > 0 }
         if skipped.locks.end == nil {
             skipped.locks.end = .now + runner.options.lockWait
             if runner.options.unsetsLocks { skipped.locks.locks = try readLocks() }
             kernel.events(.waitingForLocks(documents: try countLocked(), seconds: runner.options.lockWait.seconds))
         }
-        while let end = skipped.locks.end, .now < end, !kernel.stop.isRaised, kernel.deadline.map({ .now < $0 }) ?? true
-        {
+        while let end = skipped.locks.end, .now < end, !kernel.stop.isRaised, !isOutOfTime {
             try kernel.sleep(.milliseconds(250))
             let isLeft = try countLocked() > 0
             if try countNeeding() > 0 { return true }
             if !isLeft { return false }
         }
-        guard !kernel.stop.isRaised else { return false }
+        // Before the end of `--lock-wait`, it is unknown which locks stay the same.
+        guard !kernel.stop.isRaised, !(isOutOfTime && waitsForLocks) else { return false }
         if runner.options.unsetsLocks, !skipped.locks.locks.isEmpty {
             let unset = try unset(skipped.locks.locks)
             skipped.locks.locks = []
@@ -119,6 +120,12 @@ extension BackfillRun {
         return false
     }
 
+    /// Whether the time of `--lock-wait` has begun and is not over.
+    var waitsForLocks: Bool { skipped.locks.end.map { .now < $0 } ?? false }
+
+    /// Whether the time of `--max-runtime` is over.
+    var isOutOfTime: Bool { kernel.deadline.map { .now >= $0 } ?? false }
+
     private mutating func countLocked() throws -> Int {
         let isLocked = job.isLocked
         return try kernel.reading(job.job.namespace) { try $0.countDocuments(isLocked, options: LockWait.options) }
@@ -135,7 +142,7 @@ extension BackfillRun {
         }
     }
 
-    /// Removes the locks that are the same as at the start of the wait, and returns how many were removed.
+    /// Removes each of the given locks that has not changed since it was read; returns how many were removed.
     private mutating func unset(_ locks: [(id: BSONValue, lock: BSONDocument)]) throws -> Int {
         var unset = 0
         for part in locks.parts(of: 500) {

@@ -118,6 +118,7 @@ struct BackfillRun: ~Copyable {
             needing = try surveyRest()
         } while true
         if kernel.stop.isRaised { return .signal }
+        if waitsForLocks, isOutOfTime { return .timeBudget }
         // If the run waited for locks, it has discarded its survey. The documents are then counted again, because some
         // may have been inserted or changed during the wait.
         if survey == nil { needing = try surveyRest() }
@@ -172,7 +173,8 @@ struct BackfillRun: ~Copyable {
         progress.end()
     }
 
-    /// Applies the requests of operators: a deploy that they recorded, and limits that they changed.
+    /// Applies the requests of operators: that the job's next schema counts as deployed, and the limits that they
+    /// changed.
     private mutating func takeOver() {
         guard let throttler = kernel.throttler else { return }
         job = runner.job.judged(by: throttler.control)
@@ -249,7 +251,8 @@ struct BackfillRun: ~Copyable {
         arrivals = nil
         guard let watch else { return nil }
         let (job, slices) = (runner.job, skipped.slices)
-        // A member that lags behind would give a time before the last changes.
+        // The current cluster time is read from the primary. A member that lags behind would return a time from before
+        // the last changes.
         let now = try kernel.retrying { ClusterTime(rawValue: try kernel.client.operationTime(.primary)) }
         let found = try kernel.reading(job.job.namespace) { collection in
             let survey = Survey(job: job, collection: collection, surveysAfter: false)
@@ -413,7 +416,7 @@ extension BackfillRun {
                     return stopped
                 }
             }
-            // If no document was refreshed, the next search would find the same documents.
+            // If no document was refreshed, the next search for documents to refresh would find the same documents.
             guard found.mayHaveMore, tally.documents > before else { return nil }
         }
     }

@@ -142,6 +142,16 @@ import Testing
         }
     }
 
+    /// The time of `--max-runtime` ends before that of `--lock-wait`.
+    @Test func aRunThatIsOutOfTimeRemovesNoLock() async throws {
+        try await withPeople { test in
+            let run = try await test.backfill("job", "--lock-wait", "60s", "--max-runtime", "4s", "--unset-locks")
+            #expect(run.exitCode == 75, "\(run.status): \(run.errors)")
+            #expect(try await unwritten(test) == [10, 20])
+            #expect(try await test.state.count("failed") == 0)
+        }
+    }
+
     @Test func onlyALockThatDoesNotChangeIsTakenAway() async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in
