@@ -151,7 +151,7 @@ extension BSONView {
         }
     }
 
-    /// Compares values whose types have the same position in the order.
+    /// Compares two values whose types are equal in MongoDB's order of types, such as an int and a double.
     private func compareValues(
         _ left: BSONElement, _ right: BSONElement, of other: borrowing BSONView, levels: Int
     ) -> BSONOrder {

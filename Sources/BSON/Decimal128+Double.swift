@@ -32,7 +32,9 @@ private struct DecimalExpansion {
     private var limbs: [UInt64] = []
     /// The exponent of the power of ten by which the digits are multiplied.
     private(set) var exponent: Int
-    /// The result of comparing the rounded number with the exact value; `greater` if the number was rounded up.
+    /// The result of comparing the number that ``round(to:)`` returned with the exact value.
+    ///
+    /// `greater` if the number was rounded up.
     private(set) var rounded = BSONOrder.equal
 
     private static let limbDigits = 9

@@ -80,8 +80,8 @@ private struct ScannedDecimal {
 
     private static func power(_ text: Substring.UTF8View) -> Int? {
         guard !text.isEmpty else { return 0 }
-        // The exponent is limited to values far outside of the valid range, which are small enough that adding the
-        // number of digits cannot overflow.
+        // An exponent beyond ±1,000,000,000 is replaced by that limit. The limit is far outside of the valid range, and
+        // the number of digits can still be added to it without an overflow.
         return Int(Substring(text.dropFirst())).map { min(max($0, -1_000_000_000), 1_000_000_000) }
     }
 
@@ -92,8 +92,9 @@ private struct ScannedDecimal {
         return true
     }
 
-    /// Appends zeros to the coefficient while it has fewer than 34 digits, so that `1.00` stays `1.00`; adds the number
-    /// of the remaining zeros to the exponent.
+    /// Appends zeros to the coefficient until it has 34 digits, so that `1.00` stays `1.00`.
+    ///
+    /// The number of the zeros that do not fit is added to the exponent.
     /// - Returns: `true`, because zeros always fit.
     private mutating func append(zeros: Int) -> Bool {
         let kept = min(zeros, Decimal128.digits - coefficient.decimalDigits)

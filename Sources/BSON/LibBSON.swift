@@ -29,7 +29,8 @@ enum LibBSON {
     static func parse(_ utf8: UnsafeRawBufferPointer) -> Result<[UInt8], Message> {
         var length: UInt32 = 0
         var error = bson_error_t()
-        // An empty buffer may have no address. libbson then calls back for more bytes, and reports an empty text.
+        // An empty buffer may have no address. libbson then calls back for more bytes, and reports that the text is
+        // empty.
         let start = unsafe utf8.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let bytes = unsafe cbson_from_json(start, utf8.count, &length, &error)
         guard let bytes = unsafe bytes else { return .failure(Message(text: message(of: error))) }

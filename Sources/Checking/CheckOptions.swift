@@ -1,7 +1,7 @@
 import BSON
 public import ServerSchema
 
-/// The assumptions about the app under which a check judges documents.
+/// The assumptions about the app that a check makes when it judges documents.
 public struct CheckOptions: Hashable, Sendable {
     /// Whether a `mixed` value may be an array or an object: true of apps created since 2024-05-28.
     public var allowsMixedCollections = true
@@ -19,7 +19,7 @@ public struct CheckOptions: Hashable, Sendable {
     public init() {}
 }
 
-/// The settings of sync in the app's export that affect a deploy.
+/// The sync settings in the app's export, such as development mode, that affect whether a new schema is safe to deploy.
 public struct SyncCircumstances: Hashable, Sendable {
     /// Whether sync is enabled, paused or terminated; `nil` if no export says so.
     public var state: SyncConfiguration.State?
@@ -57,8 +57,8 @@ struct SchemaContext {
         if app.isWhole { synced = collections.filter { app.scope(of: $0) == .synced } }
     }
 
-    /// Returns the types that the linked collection's schema names for the field whose values a link stores.
-    /// - Returns: `nil` if that schema is not known, or if it names no type for the field.
+    /// Returns the types of the field to which a link leads, as the schema of the linked collection names them.
+    /// - Returns: `nil` if the schema of the linked collection is not known, or if it names no type for the field.
     func keyTypes(of link: Relationship) -> [SchemaType]? {
         guard let types = schemas[link.target]?.property(link.foreignKey)?.types, !types.isEmpty else { return nil }
         return types

@@ -140,7 +140,7 @@ extension CheckReport.Collection.Reading {
 }
 
 extension [CheckReport.Collection.Reading] {
-    /// Returns the sum of one count over the readings of all parts; `nil` if a reading lacks this count.
+    /// Returns the sum of one count over all parts of a check; `nil` if a part lacks this count.
     fileprivate func sum(_ count: (Element) -> Int?) -> Int? {
         let counts = compactMap(count)
         return counts.count == self.count ? counts.reduce(0, +) : nil
@@ -166,8 +166,8 @@ extension ViolationGroup {
 
     /// Whether `left` is listed before `right`.
     ///
-    /// The group with the worse level comes first. Groups of one level are compared by the worse outcome in the engine,
-    /// then by the larger count, and then by path and text.
+    /// The group with the worse level comes first. Groups of one level are compared by the worse consequence in the
+    /// sync engine, then by the larger count, and then by path and text.
     static func isWorse(_ left: ViolationGroup, _ right: ViolationGroup) -> Bool {
         if left.violation.level != right.violation.level { return left.violation.level > right.violation.level }
         let (outcome, other) = (left.outcome ?? .changed, right.outcome ?? .changed)

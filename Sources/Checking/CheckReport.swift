@@ -24,17 +24,19 @@ public struct CheckReport: Sendable {
     public var exceptions: ExceptionUse?
     /// The operator's limits for failing documents, each with the number of documents that fail; empty without limits.
     public var limits: [FailingLimitUse] = []
-    /// The numbers that decide whether documents stop syncing after the deploy, and whether the ledger of unsynced
-    /// documents reaches its limit.
+    /// The numbers that decide whether documents stop syncing once the checked schema is deployed, and whether the
+    /// ledger of unsynced documents reaches its limit.
     public var verdict: DeployVerdict
     /// Remarks for the reader of the report on facts that no other property shows; each remark is a clause.
     public var notes: [String]
     /// The duration of the check.
     public var duration: Duration
 
-    /// Creates a report, and computes from the collections' counts how large the ledger of unsynced documents will be
-    /// after the deploy.
-    /// - Parameter ledger: The size of the ledger before the deploy; `nil` if there is none.
+    /// Creates a report, and computes how large the ledger of unsynced documents will be once the checked schema is
+    /// deployed.
+    ///
+    /// The size follows from the counts of the collections.
+    /// - Parameter ledger: The size of the ledger before the schema is deployed; `nil` if there is no ledger.
     public init(
         source: String, active: ActiveSchema? = nil, collections: [Collection], absent: [Namespace] = [],
         sync: SyncCircumstances = SyncCircumstances(active: nil, new: nil), ledger: LedgerCount?,
@@ -50,8 +52,8 @@ public struct CheckReport: Sendable {
         self.notes = notes
         self.duration = duration
         let total = collections.filter(\.isCounted).reduce(into: DocumentCounts()) { $0 += $1.counts }
-        // Terminating sync deletes the ledger of unsynced documents, so the next ledger lists the documents of the old
-        // one again.
+        // Terminating sync deletes the ledger of unsynced documents. When sync is enabled again, a new ledger lists the
+        // documents of the deleted one again.
         let isFresh = sync.state == .terminated
         verdict = DeployVerdict(
             ledger: ledger, newCertain: isFresh ? total.certain : total.newCertain,
@@ -76,12 +78,12 @@ public struct CheckReport: Sendable {
         verdict.countsPossible = true
     }
 
-    /// The number of failing documents that the ledger of unsynced documents already lists, if the deploy makes no
-    /// document stop syncing.
+    /// The number of failing documents that the ledger of unsynced documents already lists.
     ///
-    /// 0 if the deploy makes documents stop syncing, or if no ledger was read. Also 0 if there is an active schema,
-    /// because the verdicts under that schema show which documents fail already. Documents whose failures are all
-    /// covered by exceptions do not count. Documents that might fail count only after ``countPossible()``.
+    /// 0 if deploying the checked schema makes documents stop syncing, or if no ledger was read. Also 0 if there is an
+    /// active schema, because the verdicts under that schema show which documents fail already. Documents whose
+    /// failures are all covered by exceptions do not count. Documents that might fail count only after
+    /// ``countPossible()``.
     public var failingInLedger: Int {
         guard verdict.ledger != nil, verdict.newlyFailing == nil, verdict.stopping + verdict.possiblyStopping == 0
         else { return 0 }
@@ -91,7 +93,7 @@ public struct CheckReport: Sendable {
 
     /// The collections that only the active schema covers and that may hold documents; empty without Device Sync.
     ///
-    /// The documents of these collections do not sync after the deploy.
+    /// The documents of these collections do not sync once the checked schema is deployed.
     public var lost: [RemovedCollection] {
         isOfDeviceSync ? active?.removed.filter { $0.documentCount != 0 } ?? [] : []
     }
@@ -156,7 +158,7 @@ extension CheckReport {
     }
 }
 
-/// A collection that only the active schema covers: after the deploy, Device Sync syncs none of its documents.
+/// A collection that only the active schema covers; once the checked schema is deployed, none of its documents sync.
 public struct RemovedCollection: Hashable, Sendable {
     /// The collection's namespace.
     public var namespace: Namespace
@@ -234,11 +236,11 @@ extension CheckReport {
 }
 
 extension CheckReport {
-    /// Whether the deploy is known to be safe: for the documents, for the limit of the ledger of unsynced documents,
-    /// and in its change of the schema.
+    /// Whether deploying the checked schema is known to be safe with regard to the documents, the limit of the ledger
+    /// of unsynced documents, and the change of the schema.
     public var isSafe: Bool { [documentsSeverity, limitSeverity, changeSeverity].allSatisfy { $0 == .safe } }
 
-    /// The severity of the deploy's effect on the documents.
+    /// The severity of the effect that deploying the checked schema has on the documents.
     ///
     /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
     /// if jobs are unfinished or their effects are not fully known.
@@ -249,9 +251,9 @@ extension CheckReport {
         return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
     }
 
-    /// The severity of the deploy's effect on the ledger of unsynced documents; always safe without Device Sync.
+    /// The severity of the effect that deploying the checked schema has on the ledger of unsynced documents.
     ///
-    /// When this ledger reaches its limit, no document syncs any more.
+    /// Always safe without Device Sync. When the ledger reaches its limit, no document syncs any more.
     public var limitSeverity: DeployVerdict.Severity {
         guard isOfDeviceSync else { return .safe }
         switch verdict.band {

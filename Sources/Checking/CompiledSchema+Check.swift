@@ -135,8 +135,9 @@ extension CompiledSchema {
         _ = try JSONWalker(constraints).object(document, node: 0, depth: 0, into: &collector)
     }
 
-    /// Returns the finding with the number of its node in the plan ``constraints``; `nil` if the finding is not of a
-    /// constraint.
+    /// Returns the finding with the number that its node has in the plan ``constraints``.
+    ///
+    /// `nil` if the finding is not about a constraint.
     func constraint(_ located: FindingCollector.Located) -> FindingCollector.Located? {
         guard constraints != nil, Int(located.finding.node) >= nodes.count, engineRule(of: located) == nil else {
             return nil

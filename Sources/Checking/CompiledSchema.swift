@@ -258,7 +258,8 @@ extension CompiledSchema {
         // An engine judges all values, also those that the schema does not name.
         if EngineRule.named(rule) != nil { return true }
         if texts.paths.contains(where: { $0.description == path }) { return true }
-        // `nodes` has no entries for constraints and for the `jsonschema` dialect, so `zip` leaves out their paths.
+        // `nodes` has no entries for constraints and for schemas of the `jsonschema` dialect, so `zip` leaves out the
+        // paths of their nodes.
         return zip(texts.paths, nodes).contains { place, node in
             let name = place.description
             return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))

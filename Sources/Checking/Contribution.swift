@@ -6,7 +6,7 @@ struct Contribution: Hashable, Sendable {
     /// The document's verdict under the active schema; `nil` if there is no active schema.
     var active: Verdict?
     var isInLedger = false
-    /// The worst of the document's findings that no exception covers.
+    /// The verdict of the worst finding in the document that no exception covers; `fits` if there is none.
     var unexcepted = Verdict.fits
     /// The consequences that the engine's rules have for the document.
     var effect = EngineEffect()
@@ -43,7 +43,9 @@ struct ContributionTable: Sendable {
         }
     }
 
-    /// Returns the number of the contribution of a document without findings, which needs no lookup in the table.
+    /// Returns the number for the contribution of a document without findings.
+    ///
+    /// These numbers are fixed, so the caller need not look up the contribution in the table.
     @inline(__always)
     static func numberOfFitting(active: Verdict?) -> UInt32 { active.map { UInt32($0.rawValue) + 1 } ?? 0 }
 

@@ -99,7 +99,8 @@ package struct DecimalParts: Sendable, BitwiseCopyable {
 }
 
 extension DecimalParts {
-    /// Creates the decimal to which mongod converts a number before it divides; a double is rounded to 15 digits.
+    /// Creates the decimal to which mongod converts a number before it tests `multipleOf`; a double is rounded to 15
+    /// digits.
     init(fifteenDigitsOf number: BSONNumber) {
         switch number {
         case .integer(let value):

@@ -1,15 +1,15 @@
 public import ServerSchema
 
-/// The verdict on a deploy: whether documents, or the sync engine as a whole, stop syncing.
+/// The verdict on deploying a new schema: whether documents, or the sync engine as a whole, stop syncing.
 ///
-/// A resync records every failing document again in the ledger of unsynced documents. The projected ledger is therefore
-/// the union of the current ledger and the failing documents.
+/// A resync records every failing document again in the ledger of unsynced documents. The ledger's projected size is
+/// therefore the number of documents that are in the current ledger, or fail, or both.
 public struct DeployVerdict: Hashable, Sendable {
     /// The number of entries in the ledger of unsynced documents at which the sync engine stops by default; the
     /// vendor's support can raise it.
     public static var defaultLimit: Int { 100_000 }
 
-    /// The outcomes of a deploy, from the best to the worst.
+    /// The outcomes of deploying the new schema, from the best to the worst.
     public enum Band: String, Hashable, Sendable, Codable, CaseIterable {
         /// No document is certain to stop syncing, and the ledger of unsynced documents does not reach its limit even
         /// if all possible failures happen.
@@ -23,24 +23,25 @@ public struct DeployVerdict: Hashable, Sendable {
         case documentsWillStop = "documents_will_stop"
         /// The ledger of unsynced documents reaches its limit if all possible failures happen; nothing would sync then.
         case syncMightStop = "at_risk"
-        /// The ledger of unsynced documents reaches its limit because of the deploy, so nothing syncs after it.
+        /// The ledger of unsynced documents reaches its limit after the new schema is deployed, so nothing syncs then.
         case syncWillStop = "sync_will_stop"
-        /// The ledger of unsynced documents reached its limit before the deploy, so nothing syncs.
+        /// The ledger of unsynced documents has already reached its limit under the active schema, so nothing syncs.
         case syncHasStopped = "sync_has_stopped"
     }
 
     /// The severities of one part of the verdict, from the best to the worst.
     public enum Severity: String, Hashable, Sendable, CaseIterable {
-        /// The part of the verdict shows no reason against the deploy.
+        /// The part of the verdict shows no reason against deploying the new schema.
         case safe
-        /// The part of the verdict shows that the deploy might be unsafe, or not everything was checked.
+        /// The part of the verdict shows that deploying the new schema might be unsafe, or not everything was checked.
         case unknown
-        /// The part of the verdict shows that the deploy is unsafe.
+        /// The part of the verdict shows that deploying the new schema is unsafe.
         case unsafe = "harmful"
     }
 
-    /// The size of the ledger of unsynced documents before the deploy; `nil`, which counts as 0, if there is no ledger
-    /// or none was read.
+    /// The size of the ledger of unsynced documents before the new schema is deployed.
+    ///
+    /// `nil`, which counts as 0, if there is no ledger or none was read.
     public var ledger: LedgerCount?
     /// The number of documents that are certain not to fit and are not in the ledger of unsynced documents.
     ///
@@ -61,11 +62,11 @@ public struct DeployVerdict: Hashable, Sendable {
     public var possiblyStopping = 0
     /// Whether documents that might stop syncing count like documents that stop.
     public var countsPossible = false
-    /// Whether no ledger of unsynced documents was read although there may be one; the headroom is then unknown.
+    /// Whether no ledger of unsynced documents was read although there may be one; ``headroom`` is then not known.
     public var isLedgerUnread = false
     /// The number of entries in the ledger of unsynced documents at which the sync engine stops.
     public var limit: Int
-    /// Whether the check left out documents on purpose, so that low counts do not prove the deploy safe.
+    /// Whether the check left out documents on purpose, so that low counts do not prove that the new schema is safe.
     public var isPartial = false
     /// The state of sync in the app's export; `nil` if the export does not say.
     public var syncState: SyncConfiguration.State?
@@ -85,19 +86,20 @@ public struct DeployVerdict: Hashable, Sendable {
     /// The number of documents that stop syncing: those that newly fail or, without an active schema, those that fail
     /// and are not in the ledger of unsynced documents.
     public var stopping: Int { newlyFailing ?? newCertain }
-    /// The number of entries in the ledger of unsynced documents before the deploy; 0 if sync is terminated.
+    /// The number of entries in the ledger of unsynced documents before the new schema is deployed.
     ///
-    /// Terminating sync deletes its metadata, including the ledger; the new ledger is empty at first.
+    /// The number is 0 if sync is terminated. Terminating sync deletes its metadata, including the ledger; the new
+    /// ledger is empty at first.
     public var recorded: Int { syncState == .terminated ? 0 : ledger?.entries ?? 0 }
-    /// The number of entries in the ledger of unsynced documents after the deploy, if only the certain failures happen.
+    /// The number of entries in the ledger after the new schema is deployed, if only the certain failures happen.
     public var projected: Int { recorded + newCertain }
-    /// The number of entries in the ledger of unsynced documents after the deploy, if all possible failures happen.
+    /// The number of entries in the ledger after the new schema is deployed, if all possible failures happen.
     public var pessimistic: Int { projected + newPossible }
     /// The number of entries that the ledger of unsynced documents can still take before it reaches its limit; negative
     /// if it has reached the limit.
     public var headroom: Int { limit - 1 - recorded }
 
-    /// The outcome of the deploy.
+    /// The outcome of deploying the new schema.
     public var band: Band {
         if recorded >= limit { return .syncHasStopped }
         if projected >= limit { return .syncWillStop }

@@ -14,8 +14,9 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     /// The counts of documents by their verdicts under the checked schema and under the active one; `nil` if there is
     /// no active schema.
     public var changes: VerdictChanges?
-    /// The counts of documents by the worst of their findings that no exception covers; ``FailurePolicy`` decides by
-    /// these counts.
+    /// The counts of documents by the worst of their findings that no exception covers.
+    ///
+    /// ``FailurePolicy`` decides by these counts whether a check fails.
     public var unexcepted = Unexcepted()
     /// The counts of documents by what the engine does with them; `nil` if no engine's rules were applied.
     public var engine: EngineCounts?

@@ -54,7 +54,7 @@ enum Expression {
     }
 }
 
-/// Builds the filter that finds the documents of a group, which all have the same finding at the same path.
+/// Builds the filter that finds the documents of a violation group: those with the same finding at the same path.
 struct FilterBuilder {
     let schema: CompiledSchema
 
@@ -62,7 +62,7 @@ struct FilterBuilder {
     /// a filter can be nested.
     static var maximumSteps: Int { 16 }
 
-    /// Returns the filter, and whether it matches only the documents of the group.
+    /// Returns the filter for the documents with a finding, and whether it matches no other documents.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         if schema.engineRule(of: located) != nil { return engineFilter(for: located) }
         if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located) }
@@ -83,10 +83,10 @@ struct FilterBuilder {
         return (["$expr": expression], condition.isExact && isWhole && !isInTuple)
     }
 
-    /// Returns a filter for the documents in which an array at the end of the steps has equal elements.
+    /// Returns a filter for the documents that have an array with equal elements at the path `steps`.
     ///
     /// The filter uses `uniqueItems`, which ignores the order of an object's fields, as the checker does. `$setUnion`
-    /// does not ignore it.
+    /// does not ignore this order.
     private static func filterForEqualElements(at steps: [SchemaPath.Step]) -> BSONDocument {
         let schema = steps.reversed().reduce(["uniqueItems": true] as BSONValue) { inner, step in
             switch step {
@@ -100,9 +100,9 @@ struct FilterBuilder {
         return ["$nor": [["$jsonSchema": schema]]]
     }
 
-    /// Returns an expression that follows the steps from `value` and applies the condition to the values at their end.
+    /// Returns an expression that follows the path `steps` from `value`, and applies `condition` at the path's end.
     ///
-    /// The expression is false where a value is not of the type that the next step needs.
+    /// The expression is false where a value is not of the type that the next step of the path needs.
     func expression(
         _ steps: ArraySlice<SchemaPath.Step>, of value: BSONValue?, depth: Int, _ condition: (BSONValue) -> BSONValue
     ) -> BSONValue {

@@ -66,7 +66,10 @@ package enum LedgerKey: Hashable, Sendable {
     /// An `_id` that is neither an ObjectId, nor the text of one, nor a whole number that fits into 64 bits.
     case other(BSONValue)
 
-    /// Creates the key of an `_id`; `_id`s that the ledger does not distinguish get the same key.
+    /// Creates the key of an `_id`.
+    ///
+    /// An ObjectId and the string of its hexadecimal digits get the same key, and so do equal whole numbers of any
+    /// type.
     package init(_ value: BSONValue) {
         switch value {
         case .objectID(let id): self = .objectID(id)
@@ -80,12 +83,13 @@ package enum LedgerKey: Hashable, Sendable {
     }
 }
 
-/// The size of the ledger of unsynced documents for an app.
+/// The number of an app's entries in the ledgers of unsynced documents, and of the documents that these entries name.
 public struct LedgerCount: Hashable, Sendable {
     /// The number of the app's entries, in all ledgers that hold entries of the app.
     ///
-    /// This number is compared with the limit, because it is not documented whether the sync engine counts entries or
-    /// documents. An entry names at most one document, so there are never fewer entries than documents.
+    /// The limit on unsynced documents applies to this number, because it is not documented whether the sync engine
+    /// counts entries or documents. An entry names at most one document, so there are never fewer entries than
+    /// documents.
     public var entries: Int
     /// The number of distinct documents that the entries name; `nil` if only the entries were counted.
     public var documents: Int?
@@ -96,8 +100,9 @@ public struct LedgerCount: Hashable, Sendable {
         self.documents = documents
     }
 
-    /// A clause for reports if there are more entries than documents; `nil` if the numbers are equal, or if the
-    /// documents were not counted.
+    /// A clause for reports that says that the ledger has more entries than documents.
+    ///
+    /// `nil` if the numbers are equal, or if the documents were not counted.
     public var warning: String? {
         guard let documents, documents < entries else { return nil }
         return

@@ -6,7 +6,7 @@ package struct LinkFinding: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// No document has the key that the link holds.
         case dangling
-        /// The document to which the link leads does not sync itself.
+        /// The document to which the link leads is itself unsyncable.
         case targetUnsyncable
     }
 

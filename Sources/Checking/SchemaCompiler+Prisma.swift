@@ -3,7 +3,7 @@ import ServerSchema
 
 /// Compiles the schemas of a Prisma schema's collections.
 ///
-/// The client reads more types than it writes; see ``PrismaScalar``.
+/// A Prisma client reads more BSON types than it writes; see ``PrismaScalar``.
 extension SchemaCompiler {
     mutating func compile(prisma root: SchemaNode) {
         compile(prisma: root, at: reserve(1, path: SchemaPath()), place: .root, flags: [.required])
@@ -88,7 +88,7 @@ extension PrismaScalar {
     /// The BSON types that a Prisma client can read from a field of this type.
     fileprivate var accepted: TypeMask { self == .json ? .all : TypeMask(readTypes.map { TypeMask($0) }) }
 
-    /// The types that the client reads without a change, whatever the value.
+    /// The BSON types of which a Prisma client reads every value without a change.
     ///
     /// The client returns an `Int` and a `Float` as a number of JavaScript, which can hold every `int` exactly, but not
     /// every `long`.
@@ -102,7 +102,7 @@ extension PrismaScalar {
 }
 
 extension CompiledSchema.Node {
-    /// The numeric type to which a Prisma client converts the value; `nil` if it converts no numbers.
+    /// The BSON type to which a Prisma client converts numbers in the node's field; `nil` if it converts no numbers.
     var prismaNumber: TypeMask? {
         if accepts.contains(.object) || accepts.isDisjoint(with: .numbers) { return nil }
         return accepts.contains(.bool) ? .long : .double

@@ -107,8 +107,8 @@ extension SchemaCompiler {
     }
 
     private mutating func compileObject(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
-        // `patternProperties` also decides which fields are additional, and the walker does not apply this keyword. The
-        // walker therefore does not judge additional fields.
+        // `patternProperties` also decides which fields are additional, but ``Walker`` does not apply this keyword. It
+        // therefore does not judge additional fields.
         let namesPatterns = !schema.constraints.patternProperties.isEmpty
         if namesPatterns || schema.unevaluated.contains(where: { $0.keyword == "patternProperties" }) {
             node.flags.insert(.ignoresExtras)

@@ -55,7 +55,7 @@ public struct Tally: Sendable {
     var groups: [Group] = []
     private(set) var index: [FindingCollector.Located: Int] = [:]
     var collector: FindingCollector
-    /// How many of the documents before this tally's next one, in the order of the source, other tallies count.
+    /// The number of documents that come before this tally's next document in the source and that other tallies count.
     ///
     /// `nil` if the documents have no order.
     private var skipped: Int?
@@ -68,9 +68,10 @@ public struct Tally: Sendable {
         /// The number of the group's documents that newly fail, or newly might fail, compared with the active schema.
         var newCount = 0
         var samples: [Sample] = []
-        /// The position, from 1, of the last document that the group counted, among the tally's documents; 0 for none.
+        /// The position of the last document that the group counted; 0 if there is none.
         ///
-        /// If a document has several findings of the group, the position shows that the group counted it already.
+        /// The tally's documents are numbered from 1. If a document has several findings of the group, the position
+        /// shows that the group counted the document already.
         var last = 0
     }
 

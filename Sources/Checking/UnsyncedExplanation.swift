@@ -2,8 +2,10 @@
 public struct UnsyncedExplanation: Hashable, Sendable {
     /// The numbers of documents by their current state; `nil` if the schema does not cover the collection.
     public var counts: Counts?
-    /// The groups of the findings in the documents: the worst level first, then the worst outcome in the engine, then
-    /// the largest group.
+    /// The groups of the findings in the documents.
+    ///
+    /// The group with the worst level comes first. Groups of one level are in the order of their consequences in the
+    /// sync engine, the worst first, and then of their sizes, the largest first.
     public var groups: [ViolationGroup]
 
     /// The numbers of documents by their current state.

@@ -2,7 +2,7 @@ public import BSON
 
 /// The contents of the ledger of unsynced documents, ready to be rendered.
 public struct UnsyncedReport: Hashable, Sendable {
-    /// The source of the ledger, without credentials.
+    /// The connection string of the deployment that holds the ledger, without credentials.
     public var source: String
     /// The collections that hold the ledger; empty if there is no ledger.
     public var ledgers: [Namespace]
@@ -18,7 +18,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     public var apps: [App]
     /// Remarks for the reader on facts that no other property shows, each a clause.
     public var notes: [String]
-    /// The time that it took to read the ledger and, if they were read, the documents.
+    /// The time for reading the ledger and, if the report explains its entries, the documents that the ledger names.
     public var duration: Duration
 
     /// The ledger entries of one app.
@@ -132,7 +132,7 @@ public struct UnsyncedReport: Hashable, Sendable {
     /// The number of distinct documents of all apps.
     public var documentCount: Int { apps.reduce(0) { $0 + $1.documentCount } }
 
-    /// The current state of all documents that were read; `nil` without a schema.
+    /// The numbers of all documents that were read, by their current state; `nil` without a schema.
     public var explained: UnsyncedExplanation.Counts? {
         guard schema != nil else { return nil }
         return apps.flatMap(\.collections).compactMap(\.explanation?.counts).reduce(into: .init()) { $0 += $1 }

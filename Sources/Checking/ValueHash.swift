@@ -19,8 +19,8 @@ enum ValueHash {
         }
         let content = try view.document(element)
         if type == .object { return mix(kind &+ (try hash(fieldsOf: content, depth: depth + 1))) }
-        // The sum begins with the seed, because the hashes of integers and doubles have none. Without it, a user could
-        // write many arrays of numbers with equal hashes.
+        // The sum begins with the seed, because integers and doubles are hashed without it. If the sum began without
+        // the seed, a user could write many arrays of numbers with equal hashes.
         var sum = kind ^ seed
         var position = content.firstPosition
         while let child = try content.next(&position) {

@@ -63,7 +63,7 @@ public struct ViolationGroup: Hashable, Sendable {
     ///
     /// All are `nil` if the check did not keep values. The array is empty if the group was read from a report.
     public var sampleValues: [BSONValue?]
-    /// The exception that covers the group; `nil` if there is none.
+    /// The exception with which the operator has accepted the group; `nil` if there is none.
     public var exception: FindingException?
     /// A filter that finds all documents of the group: `db.coll.find(filter)`.
     public var filter: BSONDocument
@@ -72,7 +72,7 @@ public struct ViolationGroup: Hashable, Sendable {
     /// The number of documents that the filter finds on the server; `nil` if the server was not asked.
     public var provenCount: Int?
 
-    /// The consequence of the violation in the engine; `nil` for a violation of the schema.
+    /// The consequence that breaking the rule has in the sync engine; `nil` for a rule of the schema.
     public var outcome: EngineRule.Outcome? { EngineRule.named(violation.rule)?.outcome }
 
     /// Creates a group.

@@ -2,7 +2,7 @@ import BSON
 import ServerSchema
 
 extension Walker {
-    /// Judges an array by the node of a list, a set, or a tuple.
+    /// Judges an array by a schema node that describes a list, a set, or a tuple.
     func array<Sink: FindingSink>(
         _ view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
@@ -228,7 +228,7 @@ extension Walker {
         sink.report(Finding(.dictionaryKey, .possible, node: index, Found(BSONType(rawValue: 3), detail)))
     }
 
-    /// Whether a field is one of the two fields by which the sync engine locks a document.
+    /// Whether a field is one of the two fields in which the sync engine stores its lock on a document.
     private func isReserved(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
         guard element.nameLength >= 21 else { return false }
         let name = view.nameBytes(element)
@@ -249,7 +249,7 @@ extension RawSpan {
 // MARK: mismatches
 
 extension Walker {
-    /// Reports the finding for a value of a type that its node does not name.
+    /// Reports the finding for a value whose BSON type is not among the types that the value's schema node accepts.
     @inline(never)
     func mismatch<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
@@ -266,8 +266,8 @@ extension Walker {
             return sink.report(Finding(.undefinedValue, .certain, node: index, found))
         }
         let key = keyRule(node.flags)
-        // A partition key or a link's key must be of the type that the schema names. An `int` in place of a `long`, or
-        // a `long` in place of an `int`, has a milder finding, because the client has one integer type.
+        // A partition key or a link to another document must be of the type that the schema names. An `int` for a
+        // `long`, or a `long` for an `int`, gets a milder finding, because the client has one integer type.
         let comparable: TypeMask = key == nil ? .numbers : .integers
         if comparable.contains(type), !node.accepts.isDisjoint(with: comparable) {
             return sink.report(numericMismatch(element, of: view, node: index))
@@ -283,7 +283,7 @@ extension Walker {
         sink.report(Finding(rule, .certain, node: index, found))
     }
 
-    /// Returns the rule for a wrong type if the value is a partition key or a link's key; `nil` for other values.
+    /// Returns the rule for a wrong type of a partition key or of a link to another document; `nil` for other values.
     func keyRule(_ flags: CompiledSchema.Flags) -> Rule? {
         flags.contains(.partition) ? .partitionType : flags.contains(.link) ? .linkType : nil
     }

@@ -59,8 +59,8 @@ protocol LanguageIdiom: Sendable {
     func typeName(of type: FieldType, _ names: ClassNames) -> String
     /// Returns the code for the initial value of a property; empty if the property needs none.
     ///
-    /// The code includes the characters around the value that the template does not contain, such as ` = ` and `;` in
-    /// C#.
+    /// The code also has the characters around the value, such as ` = ` and `;` in C#, if the template does not have
+    /// them.
     func initial(of type: FieldType) -> String
     /// Returns the type of a property in the notation of the SDK's schemas; empty if the SDK has no schemas.
     func schemaType(of type: FieldType) -> String

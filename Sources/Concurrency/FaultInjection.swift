@@ -17,7 +17,7 @@ package enum FaultInjection {
         case beforeWrite = "before-write"
         /// The server answered a command that writes to the user's collection, such as the update of a chunk.
         ///
-        /// The state database does not record the step as done yet.
+        /// The state database does not record yet that this write is done.
         case afterWrite = "after-write"
         /// The writes of a transaction are done, and the transaction is not committed yet.
         case beforeCommit = "before-commit"

@@ -41,8 +41,9 @@ package enum PosixThread {
         exhaustion.withLock { $0 = end }
     }
 
-    /// Tests whether the system can run `count` more threads at the same time; all of them end before the return.
-    /// - Returns: the number of the system's error if it cannot start them; otherwise 0.
+    /// Tests whether the system can run `count` more threads at the same time; all these threads end before the
+    /// function returns.
+    /// - Returns: the number of the system's error if the system cannot start the threads; otherwise 0.
     package static func failureOfStarting(_ count: Int) -> Int32 {
         let (end, ended) = (Semaphore(), Semaphore())
         var started = 0
@@ -107,7 +108,8 @@ private func name(_ name: String) {
 
 /// Runs `body`, which may block, on its own thread; waits for it without blocking the caller's thread.
 ///
-/// The thread has a stack of 8 MiB. Cancelling the task does not end the thread, so a blocking call needs a timeout.
+/// The thread has a stack of 8 MiB. Cancelling the calling task does not end the thread, so a blocking call needs a
+/// timeout.
 /// - Parameter name: the name that debuggers and `ps -L` show, cut to 15 bytes.
 /// - Throws: the error of `body`.
 package func onOwnedThread<R: Sendable, E: Error>(

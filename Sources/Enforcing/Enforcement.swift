@@ -216,9 +216,9 @@ extension Enforcement {
         throw Self.foreign(seen, record, namespace)
     }
 
-    /// Whether the recorded enforcement is over: it is complete, and `validator` is a different validator.
+    /// Whether the recorded enforcement is complete, and `validator` is not the validator that it enforced.
     ///
-    /// The collection must still have the validation of the recorded enforcement.
+    /// The result is `false` if the collection no longer has the validation that the recorded enforcement gave it.
     private static func isOver(
         _ record: EnforcementStore.Record, _ seen: SeenCollection, for validator: BSONDocument?
     ) -> Bool {

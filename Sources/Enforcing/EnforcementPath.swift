@@ -1,10 +1,12 @@
 package import BSON
 package import JobState
 
-/// The stages of a collection, in order: from the validator that the collection has before the first step to the
-/// guarantee that every document fits the new validator.
+/// The stages in which `enforce` changes a collection's validation, in order.
+///
+/// The first stage is the validation that the collection has before any change. At the last stage, the server
+/// guarantees that every document fits the new validator.
 package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
-    /// The collection is as it was before the first step.
+    /// The collection has the validation that it had before `enforce` changed it.
     case before
     /// The validator is set. The server accepts writes that do not fit, but logs them.
     case warn
@@ -30,7 +32,7 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
     package var previous: EnforcementStage? { place == 0 ? nil : Self.allCases[place - 1] }
 }
 
-/// The stages of one collection, from the validator that it had before the first step to the enforced validator.
+/// The stages of one collection, from the validation before any change by `enforce` to the enforced validator.
 ///
 /// A path defines the collection's validation at each stage, and the command that leads to the next stage. The
 /// validation alone therefore shows the stage that the collection has reached.
@@ -39,7 +41,7 @@ package struct EnforcementPath: Sendable {
     package let namespace: Namespace
     /// The validator to enforce.
     package let validator: BSONDocument
-    /// The collection's validation before the first step.
+    /// The validation that the collection had before `enforce` changed it.
     package let before: Validation
 
     /// Creates the stages for a collection and a validator.

@@ -3,11 +3,12 @@ package import Jobs
 
 /// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
-/// Tests compare the results with the server's: see `EvaluatorConformanceTests`. A result that depends on the server's
-/// version or on a collation throws ``NotEvaluated``, and so does an unknown operator that the evaluation reaches.
+/// The evaluation throws ``NotEvaluated`` if the result depends on the server's version or on a collation, or if the
+/// evaluation reaches an unknown operator. `EvaluatorConformanceTests` compares the results with the server's.
 package struct CompiledExpression: Sendable {
     let root: Node
-    /// The fields of the expression, and of those compiled before it in the same group.
+    /// The top-level fields that this expression reads, and those of the expressions compiled before it in the same
+    /// group.
     let group: SharedFields
     /// The names of the document's fields that the expression reads through ``Node/field(_:_:)``.
     private let names: [String]
@@ -39,7 +40,7 @@ package struct CompiledExpression: Sendable {
         return try holds(for: document, in: &frame)
     }
 
-    /// Whether the expression holds for a document whose fields the frame has.
+    /// Whether the expression holds for a document; `frame` must already have located the document's fields.
     package func holds(for document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Bool {
         try truth(root, document, &frame)
     }
@@ -50,8 +51,9 @@ package struct CompiledExpression: Sendable {
         return try operand(for: document, in: &frame).value(in: document)
     }
 
-    /// Returns the value of the expression for a document whose fields the frame has, without a copy of a value that is
-    /// in the document.
+    /// Returns the value of the expression for a document; a value that is in the document is not copied.
+    ///
+    /// `frame` must already have located the document's fields.
     func operand(for document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Operand {
         try value(root, document, &frame)
     }
@@ -62,7 +64,7 @@ package struct CompiledExpression: Sendable {
         return frame
     }
 
-    /// Whether the value may depend on a top-level field.
+    /// Whether the value of the expression may depend on the top-level field `name`.
     func mayRead(_ name: String) -> Bool { readsMore || names.contains { $0.utf8.elementsEqual(name.utf8) } }
 }
 

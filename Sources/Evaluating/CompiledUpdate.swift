@@ -4,11 +4,12 @@ import Jobs
 /// An update pipeline of `$set` stages that the client evaluates as the server does.
 package struct CompiledUpdate: Sendable {
     private let stages: [[(name: String, value: CompiledExpression)]]
-    /// The fields that the stages read, and those of the expressions compiled before them in the same group.
+    /// The fields that this update reads, and the fields that the expressions compiled earlier in the same group read.
     private let group: SharedFields
 
-    /// Compiles a pipeline, whose expressions join a group; `nil` if a stage is not a `$set`, or sets anything but a
-    /// top-level field.
+    /// Compiles a pipeline, and adds the fields that it reads to `group`.
+    ///
+    /// The result is `nil` if a stage is not a `$set`, or if a stage sets anything but a top-level field.
     package init?(_ pipeline: [BSONDocument], in group: inout SharedFields) {
         var stages: [[(name: String, value: CompiledExpression)]] = []
         for stage in pipeline {
@@ -62,7 +63,8 @@ package struct CompiledUpdate: Sendable {
     /// - Parameter frame: has the document's fields.
     package func applied(to document: borrowing BSONView, in frame: Frame) throws(NotEvaluated) -> BSONDocument {
         guard let first = stages.first else { return BSONDocument(copying: document) }
-        // The later stages read the fields of other documents, so the caller's frame stays as it is.
+        // Each later stage reads the fields of the document that the previous stage returned. They are located in a
+        // copy of the frame, so that the caller's frame keeps the fields of `document`.
         var frame = frame
         var result = try Self.applied(first, to: document, &frame)
         for stage in stages.dropFirst() {

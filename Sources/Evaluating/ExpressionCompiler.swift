@@ -4,7 +4,7 @@ import Patterns
 
 /// Compiles an aggregation expression into ``Node``s.
 struct ExpressionCompiler {
-    /// The fields of the group to which the expression belongs.
+    /// The top-level fields that this expression and the expressions compiled before it in the same group read.
     private(set) var group: SharedFields
     /// The number of variables that the expression binds.
     private var slotCount = 0 {
@@ -164,11 +164,10 @@ struct ExpressionCompiler {
         return list.values.count == 1 ? list.values[0] : nil
     }
 
-    /// Returns the negation of `equality` as ``Node/changesByMerging(_:seesKeys:)``; `nil` if `equality` has another
-    /// form.
+    /// Returns the node ``Node/changesByMerging(_:seesKeys:)``, which is the negation of `equality`.
     ///
-    /// In the expected form, `equality` compares an object with the result of `$mergeObjects` for this object, by the
-    /// hashes or by the sizes of the two.
+    /// The parameter `equality` must compare an object with the result of `$mergeObjects` for this object, by the
+    /// hashes or by the sizes of the two. For any other expression, the result is `nil`.
     private mutating func comparedWithItsMerge(_ equality: BSONValue) -> Node? {
         guard let sides = equality.document?["$eq"]?.document?.values, sides.count == 2 else { return nil }
         func taken(_ value: BSONValue, _ name: String) -> BSONValue? {
@@ -262,8 +261,7 @@ struct ExpressionCompiler {
 extension Node {
     /// A simpler node with the same result.
     ///
-    /// In the simpler node, ``hasType(_:_:)`` replaces most comparisons of a `$type` with names of types, because it
-    /// copies no value.
+    /// Most nodes that compare a `$type` with names of types become ``hasType(_:_:)``, which copies no value.
     var simplified: Node {
         switch self {
         case .all(let parts):
@@ -328,7 +326,7 @@ extension Node {
         var types = TypeSet()
         for alias in aliases {
             guard case .constant(.string(let name)) = alias else { return nil }
-            // If no type has this name, no value has the type, so the set stays as it is.
+            // If no BSON type has the name `name`, no value can match it, so `types` stays unchanged.
             _ = types.insert(name)
         }
         if case .field(let index, let rest) = subject, rest.isEmpty { return .fieldHasType(index, types) }

@@ -2,8 +2,8 @@ import BSON
 
 /// The fields of an object that is built in the same way as the server builds one, for instance in `$mergeObjects`.
 ///
-/// If a name is repeated, the field keeps its first position and takes the last value. The keys of an array become 0,
-/// 1, 2 and so on.
+/// If a name is repeated, the field keeps its first position and takes the last value. If a value is an array, its keys
+/// become 0, 1, 2 and so on.
 struct MergedFields {
     /// The index of each field in ``fields``, by the UTF-8 bytes of its name.
     ///
@@ -26,7 +26,7 @@ struct MergedFields {
         }
     }
 
-    /// Adds the fields of an object; a field that exists already gets the object's value.
+    /// Adds the fields of `object`; a field that is already set gets the value that it has in `object`.
     mutating func add(_ object: borrowing BSONView) throws(NotEvaluated) {
         var position = object.firstPosition
         while let element = try object.nextElement(&position) {

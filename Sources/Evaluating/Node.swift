@@ -26,10 +26,10 @@ indirect enum Node: Sendable {
     case fieldHasType(Int, TypeSet)
     case compare(Order, Node, Node)
     case isAmong(Node, Node)
-    /// Whether two values are the same. The condition `by` decides this; it reads the values as the variables `left`
-    /// and `right` (see ``Expression/comparesLeftAndRight(_:)``).
+    /// Whether two values are the same by the condition `by`, which compares the variables `left` and `right`.
     ///
-    /// If the bytes of the two values show the result, the condition is not evaluated.
+    /// See ``Expression/comparesLeftAndRight(_:)``. If the bytes of the two values already show the result, the
+    /// condition is not evaluated.
     case isSame([(slot: Int, value: Node)], by: Node)
     case someElement(Node)
     case everyElement(Node)

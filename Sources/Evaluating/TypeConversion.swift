@@ -38,7 +38,7 @@ enum TypeConversion {
             return .string(isoText(milliseconds))
         case .double(let number):
             // MongoDB 6.0.5 writes fractions, and numbers from a million on, with six significant digits, and later
-            // servers write them with seventeen. The client therefore converts only whole numbers below a million.
+            // servers write them with seventeen. Only whole numbers below a million are therefore converted here.
             guard number == number.rounded(), abs(number) < 1_000_000 else { throw NotEvaluated(.version) }
             return .string(formatted("%g", number))
         case .invalidString, .binary: throw NotEvaluated(.version)
@@ -166,8 +166,8 @@ enum TypeConversion {
         case .double(let number):
             return number >= -0x1p63 && number < 0x1p63 ? .date(milliseconds: Int64(number)) : nil
         case .objectID(let id): return .date(milliseconds: Int64(id.high >> 32) * 1_000)
-        // The client does not convert these types to a date: MongoDB 4.4, for example, converts no timestamp, but later
-        // versions do.
+        // These types are not converted to a date here, because servers differ. MongoDB 4.4, for example, converts no
+        // timestamp to a date, but later versions do.
         case .timestamp, .string, .invalidString, .decimal: throw NotEvaluated(.version)
         default: return nil
         }

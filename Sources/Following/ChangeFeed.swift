@@ -5,8 +5,8 @@ import Synchronization
 
 /// Follows the changes of one collection on its own thread, and hands out the `_id`s of changed documents in batches.
 ///
-/// The feed reports which documents changed, but not how. The caller reads the documents afterwards, so it can process
-/// a batch twice.
+/// The feed reports which documents changed, but not how. The caller reads the documents afterwards, so the result is
+/// the same if it processes a batch twice.
 package final class ChangeFeed: Sendable {
     /// The documents that changed since the previous batch.
     package struct Batch: Sendable {

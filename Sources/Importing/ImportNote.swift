@@ -2,7 +2,7 @@ package import ServerSchema
 
 /// A remark on how a part of a schema was translated.
 package struct ImportNote: Hashable, Sendable {
-    /// The weight of a note.
+    /// The kind of a note, which shows how much attention the note needs.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// The translation differs from the source in a way that a reviewer should look at.
         case warning
@@ -49,7 +49,7 @@ package struct ImportNote: Hashable, Sendable {
         case readTypes = "read-types"
     }
 
-    /// The weight of the note.
+    /// The kind of the note, which shows how much attention it needs.
     package let kind: Kind
     /// The subject of the note.
     package let code: Code

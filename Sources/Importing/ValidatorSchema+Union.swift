@@ -9,7 +9,7 @@ extension ValidatorSchema {
         let branches = branches.filter { !$0.isNever }
         let plain = branches.filter(\.hasOnlyTypes)
         let types = distinct(plain.flatMap { $0.types ?? [] })
-        // If one branch accepts every value of its types, another branch for only these types adds nothing.
+        // If one branch accepts every value of its types, a branch that accepts only values of these types is left out.
         var others = branches.filter { branch in
             !branch.hasOnlyTypes && !(branch.types.map { Set($0).isSubset(of: types) } ?? false)
         }
@@ -25,8 +25,8 @@ extension ValidatorSchema {
     /// Returns the schema extended to all values of the types in `more`; `nil` if the extended schema may need `anyOf`.
     func accepting(_ more: [SchemaType]) -> ValidatorSchema? {
         guard !more.isEmpty else { return self }
-        // Keywords such as `minimum` do not restrict values of other types, so types can be added to a schema with
-        // them. Keywords such as `not` restrict values of all types, so a schema with one of these cannot be extended.
+        // A keyword such as `minimum` does not restrict values of other types, so types can be added to a schema that
+        // has it. A keyword such as `not` restricts values of all types, so a schema that has it cannot be extended.
         guard let types, parts.isEmpty, keywords.keys.allSatisfy({ !Self.combining.contains($0) }),
             Set(types.map(Self.family)).isDisjoint(with: more.map(Self.family))
         else { return nil }

@@ -33,8 +33,8 @@ package enum BinomialBound {
         var sum = 0.0
         while hits >= 0, term > 0 {
             sum += term
-            // The caller only passes shares that are greater than `hits / n`. The terms then become smaller towards 0
-            // hits, so the rest of the sum is negligible.
+            // The caller passes only shares that are greater than `hits / n`, so each term is smaller than the term
+            // before it. Once a term is negligible, the sum of all later terms is negligible, too.
             if term < sum * 1e-15 { break }
             let ratio: Double = hits / (n - hits + 1)
             term *= ratio * (1 - share) / share

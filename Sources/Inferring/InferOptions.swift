@@ -4,7 +4,7 @@ package import ServerSchema
 package struct InferOptions: Sendable {
     /// The dialect that the schema is written in.
     package var dialect = Dialect.appServices
-    /// The smallest share that the schema has to accept of the documents that were read, above 0 and at most 1.
+    /// The smallest share of the documents read that the schema must accept: above 0 and at most 1.
     package var cover = 1.0
     /// Whether a document that might stop syncing under the schema counts as a document that the schema does not
     /// accept.

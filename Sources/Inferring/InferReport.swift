@@ -4,7 +4,7 @@ package import BSON
 package struct InferReport: Sendable {
     /// The result for one collection.
     package struct Collection: Sendable {
-        /// The schema, and the counts of the documents that it was made from.
+        /// The schema, and the counts of the documents from which the schema was inferred.
         package let inference: Inference
         /// The result of checking the documents against the schema.
         package let outcome: Outcome

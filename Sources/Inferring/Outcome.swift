@@ -44,8 +44,8 @@ package struct Outcome: Sendable {
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)
-        // Only documents that fail under `trained` but not under `compiled` count as missed. The fitter decided to
-        // refuse the documents that fail under both schemas, so the bound `leftOut` covers them.
+        // Only documents that fail under `trained` but not under `compiled` count as missed. A document that fails
+        // under both schemas counts in `failing`, so the bound `leftOut`, which is computed from `failing`, covers it.
         let missed = changes.healed + (isStrict ? changes.possiblyHealed : changes.nowOnlyPossible)
         heldOut = (inference.heldOut, min(missed, inference.heldOut))
         // If the sum of two bounds must hold with ``confidence``, the risk of an error is divided equally between them.

@@ -5,7 +5,9 @@ package import ServerSchema
 package struct PathSummary: Sendable {
     /// The path of the values in the documents.
     package let path: SchemaPath
-    /// The types of the values with the number of values of each, null included, the most common type first.
+    /// The types of the values, each with the number of its values, and the most common type first.
+    ///
+    /// Null is one of the types.
     package let types: [(type: SchemaType, count: Int)]
     /// The number of values at the path.
     package let values: Int

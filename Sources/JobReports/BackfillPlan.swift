@@ -34,8 +34,8 @@ package struct BackfillPlan: Sendable {
         package var headroom: Headroom?
         /// How many documents the job makes unsyncable under the active schema.
         package var madeUnsyncable = 0
-        /// How many of the documents in ``madeUnsyncable`` are already reserved, by a killed run or by another job;
-        /// ``headroom`` counts them as pending.
+        /// How many of the documents in ``madeUnsyncable`` already have a reservation in the unsync budget, from a
+        /// killed run or from another job; ``headroom`` counts them as pending.
         package var recorded = 0
 
         /// Creates a description of the job's effect.

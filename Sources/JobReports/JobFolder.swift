@@ -9,7 +9,7 @@ import SystemPackage
 
 /// A folder of jobs, which run in the order of their files' names; the jobs in ``afterDeploy`` run last.
 package struct JobFolder: Sendable {
-    /// The name of the subfolder for jobs that may run only after the deploy of their next schemas.
+    /// The name of the subfolder for jobs that must not run before their next schemas are deployed.
     package static let afterDeploy = "after-deploy"
 
     /// A job of the folder.

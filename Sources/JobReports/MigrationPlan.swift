@@ -49,9 +49,10 @@ package struct MigrationPlan: Sendable {
         /// Whether the job's content or one of its schemas changed after the job was applied.
         ///
         /// A change of comments or layout does not count. Earlier versions of the program included comments in the
-        /// digest. The recorded digest is therefore also compared with the digests of whole texts: the job's present
-        /// text, and the text that the job's first run recorded. The job is unchanged if one of these digests is equal
-        /// to the recorded one, and its text differs from the present text only in comments and layout.
+        /// recorded digest. This digest is therefore also compared with the digests of two whole texts: the job's
+        /// present text, and the text that the job's first run recorded. The job is unchanged if the digest of one of
+        /// these texts is equal to the recorded digest, and this text differs from the present text only in comments
+        /// and layout.
         package var isChanged: Bool {
             guard let applied, applied.digest != entry.digest else { return false }
             let now = entry.job.job.text

@@ -20,8 +20,8 @@ package struct RebindPlan: Sendable {
     package var others = 0
     /// Whether the collection still has the document that the job's last checkpoint names.
     ///
-    /// The document is searched only if the journal has no changes. The value is `nil` if ``changes`` is not 0, or if
-    /// no checkpoint names a document.
+    /// The value is `nil` if ``changes`` is not 0, because the journal then decides, or if no checkpoint names a
+    /// document.
     package var hasLast: Bool?
 
     /// Creates a comparison in which all counts are 0, because the journal has not been read yet.

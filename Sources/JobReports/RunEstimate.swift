@@ -8,10 +8,9 @@ package struct RunEstimate: Hashable, Sendable {
         ///
         /// A dry run reads every document and evaluates the job's steps for it, as a run does.
         package var seconds: Double
-        /// How many changes the job would make; a document counts once for each phase that changes it.
+        /// How many changes the job would make; a document counts once for each phase of the job that changes it.
         package var changed: Int
-        /// The total size in bytes of the fields that the job changes, as they are after the change, in all changed
-        /// documents.
+        /// The total size in bytes that the changed fields have after the change, summed over all changed documents.
         ///
         /// The size includes the names of the fields.
         package var touchedBytes: Int

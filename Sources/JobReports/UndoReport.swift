@@ -170,8 +170,8 @@ package struct UndoReport: Sendable {
     /// How many documents sync under the active schema now, but would not sync after the undo; `nil` if the undo did
     /// not check this.
     package var madeUnsyncable: Int?
-    /// The counts that show how many more documents may become unsyncable before the limit is reached; `nil` if the
-    /// undo did not check which documents it makes unsyncable.
+    /// The counts that show how many more documents may become unsyncable before a job has to stop; `nil` if the undo
+    /// did not check which documents it makes unsyncable.
     package var headroom: Headroom?
     /// The reason for which an undo would be refused; `nil` if an undo would not be refused.
     ///

@@ -31,13 +31,13 @@ package struct DocumentEvidence: Hashable, Sendable {
     /// one.
     package struct Digest {
         private var bytes: [UInt8] = []
-        /// The size in bytes of a document that consists of the fields.
+        /// The size in bytes of a document that consists of the fields that were added so far.
         private var size = 5
 
         /// Starts with no field.
         package init() {}
 
-        /// Adds the digest of the next field; `nil` if the field is missing.
+        /// Adds the digest of the next field; `element` is `nil` if the document lacks the field.
         package mutating func add(_ element: BSONElement?, of document: borrowing BSONView) {
             var digest: UInt16 = 0
             if let element {

@@ -190,7 +190,7 @@ extension JobStore {
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
         // Earlier versions of the program recorded the time of the last activity, but not of the last write. The last
-        // write was not later than the last activity, so that time is used.
+        // write was not later than the last activity, so the time of the last activity is used.
         let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
         for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
         return nil

@@ -129,8 +129,9 @@ extension [String] {
     }
 }
 
-/// One document of the collection `journal`: an attempt at a chunk, or a part of an attempt that does not fit one
-/// document.
+/// One document of the collection `journal`, which holds the changes of an attempt to write a chunk.
+///
+/// If an attempt does not fit into one document, each of its documents holds a part of it.
 package struct JournalPart {
     /// The entry of one changed document in the journal.
     package struct Entry {
@@ -153,7 +154,7 @@ package struct JournalPart {
     package let position: JournalPosition
     /// The number of the pass over the collection in which the attempt was made.
     package let pass: Int
-    /// The index of the phase that the attempt runs.
+    /// The index of the job's phase to which the attempt belongs.
     package let phase: Int
     /// The number of chunks that were done before the attempt's documents were read.
     ///
@@ -162,7 +163,7 @@ package struct JournalPart {
     /// In a journal of an earlier version of the program, the value is the position in the collection at which the
     /// chunk began.
     package let chunk: BSONValue
-    /// The names of the fields that the phase touches.
+    /// The names of the top-level fields that the phase's steps may write or remove.
     package let touched: [String]
     /// The groups of documents; the job changed all documents of a group in the same way.
     package let groups: [JournalGroup]
@@ -233,7 +234,7 @@ package struct JournalDigest: Hashable {
 
 /// A position in the journal; undo reads the journal from the newest document to the oldest.
 package struct JournalPosition: Hashable {
-    /// The number of the attempt at a chunk.
+    /// The number of the attempt to write a chunk.
     package var sequence: Int64
     /// The index of the journal document among the journal documents of the attempt.
     package var part: Int

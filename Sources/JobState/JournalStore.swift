@@ -6,7 +6,7 @@ package struct JournalStore {
     let client: StoreClient
     let job: String
 
-    /// The key of an attempt at a chunk in the journal.
+    /// The key under which the journal stores an attempt to write a chunk.
     package struct Key: Hashable {
         /// A number that rises with each attempt, over all runs, so that no attempt overwrites an earlier one.
         package var sequence: Int64

@@ -6,7 +6,7 @@ package struct Progress {
     package var pass: Int
     /// About how many documents the current pass has processed; for display only.
     package var processed: Int
-    /// The number of chunks that all runs finished.
+    /// The number of chunks that the runs of the job have finished, in all passes together.
     package var chunks: Int
     /// The number of documents that the finished chunks changed; chunks without a checkpoint are not included.
     package var modified: Int

@@ -44,7 +44,9 @@ package struct ReservationStore {
         }
     }
 
-    /// Deletes the reservations of documents that a chunk's write did not make unsyncable, or that were not written.
+    /// Deletes the job's reservations of the given documents.
+    ///
+    /// The caller passes documents that were not written, or that a write did not make unsyncable.
     package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
         try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
     }
@@ -113,12 +115,12 @@ package struct ReservationStore {
 
     /// Returns how many reserved documents the sync engine's ledger of unsynced documents does not show yet.
     ///
-    /// A document counts once, even if several jobs reserved it.
+    /// A document counts once, even if several jobs reserved it. If a reservation is marked as `stale` by
+    /// ``add(_:stale:of:)`` and is younger than `lag`, its document counts even if the ledger shows it, because the
+    /// ledger's entry may be older than the write. A document does not count if it was recorded at least `lag` ago that
+    /// the document syncs again.
     /// - Parameters:
-    ///   - lag: the longest time that the ledger takes to show a write. Until a `stale` reservation (see
-    ///     ``add(_:stale:of:)``) is this old, its document counts even if the ledger shows it, because the ledger's
-    ///     entry may be older than the write. A document that was recorded at least this long ago as syncing again does
-    ///     not count.
+    ///   - lag: the longest time that the ledger takes to show a write.
     ///   - marks: whether to mark the documents that the ledger shows, so that later calls skip them; `false` for a
     ///     plan, which writes nothing.
     package func pendingCount(
@@ -159,7 +161,7 @@ package struct ReservationStore {
         return pending.union(try unseen(batch, by: ledger, marks: marks)).count
     }
 
-    /// Returns the documents of the reservations `batch` that the ledger does not show.
+    /// Returns the places of the reserved documents in `batch` that the ledger does not show.
     /// - Parameter marks: whether to mark as seen the reservations of documents that the ledger shows.
     private func unseen(_ batch: [PendingReservation], by ledger: LedgerLookup, marks: Bool) throws
         -> [PendingReservation.Place]
@@ -232,13 +234,11 @@ extension ReservationStore {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// Records the current time in the reservations of the documents in `repaired`, which sync again or no longer
-    /// exist.
+    /// Records in the reservations which documents sync again or no longer exist, and since when.
     ///
-    /// Removes this time from the reservations of the documents in `unsyncable`.
-    ///
-    /// A time that is recorded already stays unchanged. The documents in `unsyncable` do not sync, even if an earlier
-    /// call recorded that they do.
+    /// The method adds the current time to the reservations of the documents in `repaired`; a time that an earlier call
+    /// recorded stays unchanged. It removes the time from the reservations of the documents in `unsyncable`, which do
+    /// not sync, even if an earlier call recorded that they do.
     package func note(
         repaired: [BSONValue], unsyncable: [BSONValue], of namespace: Namespace, by jobs: [String]? = nil
     ) throws(MongoError) {

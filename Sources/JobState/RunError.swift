@@ -83,7 +83,8 @@ extension RunError {
         RunError(.unknownCollection, "there is no collection \(namespace) to read from")
     }
 
-    /// Returns the error for a run with `--ids`, which is refused while a pass of the job is open.
+    /// Returns the error for a run with `--ids`, which is refused while the job has an unfinished pass over the
+    /// collection.
     package static func unfinished(_ job: String) -> RunError {
         RunError(
             .notDone,

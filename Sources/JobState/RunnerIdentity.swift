@@ -34,12 +34,12 @@ package struct RunnerIdentity: Hashable, Sendable {
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether `other` ran on this machine and has certainly ended: the machine was booted since, no process has its
-    /// id, or a later process has the id.
+    /// Whether `other` ran on this machine and has certainly ended.
     ///
-    /// If in doubt, the result is `false`. A wrong `true` cannot give two runners the lease of a job, because the next
-    /// run waits until the lease ends in any case. However, `shipshape enforce` does not wait if the runner that last
-    /// held the collection's enforcement is known to be dead.
+    /// This is certain if the machine was booted since, if no process has its id, or if a later process has the id. In
+    /// all other cases, the result is `false`. A wrong `true` cannot give two runners the lease of a job, because the
+    /// next run waits until the lease ends in any case. However, `shipshape enforce` does not wait for a runner that is
+    /// known to have ended.
     package func knowsDead(_ other: RunnerIdentity) -> Bool {
         guard other.host == host, !bootID.isEmpty, !other.bootID.isEmpty else { return false }
         guard other.bootID == bootID else { return true }

@@ -9,7 +9,7 @@ struct StateShape {
     /// The type of a field.
     enum Kind {
         case number, text, flag, date, document, array, bytes, objectID
-        /// A text, or a document that holds only texts, also in the documents inside it.
+        /// A text, or a document in which all values are texts or such documents.
         case texts
 
         fileprivate func fits(_ value: BSONValue) -> Bool {

@@ -7,7 +7,7 @@ package import Mongo
 /// A write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the
 /// journal as well.
 package struct StateStore: ~Copyable {
-    /// The connection that the stores share.
+    /// The connection to the state database, which the stores of all collections share.
     package let client: StoreClient
     /// The job's name.
     package let job: String

@@ -60,8 +60,9 @@ package struct YAMLNode {
         return mapping.map { ($0.scalar?.string ?? "", YAMLNode(node: $1, file: file)) }
     }
 
-    /// Returns the key of an entry of a mapping, for an error at its position; the node itself if there is no such
-    /// entry.
+    /// Returns the key `name` of a mapping as a node, so that an error can state the position of the key.
+    ///
+    /// Returns this node if the mapping has no such key.
     package func key(_ name: String) -> YAMLNode {
         let key = node.mapping?.first { $0.key.scalar?.string == name }?.key
         return key.map { YAMLNode(node: $0, file: file) } ?? self

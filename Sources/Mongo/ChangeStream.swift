@@ -1,8 +1,9 @@
 package import BSON
 internal import CMongoC
 
-/// The changes of a collection, in order; a change is returned only once no failover can undo it.
+/// The changes of a collection, in order.
 ///
+/// The stream returns a change only after a majority of the members has it, so that no failover can undo the change.
 /// The stream's calls block the thread until the server answers. The stream holds its client, and kills the server's
 /// cursor when it is destroyed. The corresponding C type is `mongoc_change_stream_t`, which reopens a lost stream once
 /// per call. If the server refuses to read because of its load, this type reopens the stream.

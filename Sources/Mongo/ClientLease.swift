@@ -38,10 +38,11 @@ extension ClientLease: Sendable {}  // not Sendable, because only one thread at 
 extension ClientLease {
     /// Returns the error with a better message.
     ///
-    /// If a server older than 5.0 may have quoted values in the message, they are removed. If no server was found, the
-    /// message says why: the connection was refused, the host is unknown, or the handshake failed, for example. The
-    /// driver's pool does not report this reason, so the method creates a client without monitoring threads. That
-    /// client tries to connect for a quarter of ``ClientPool/searchTime``, and reports the reason.
+    /// If a server older than 5.0 may have quoted values of documents in the message, the values are removed. If no
+    /// server was found, the message says why, for example because the connection was refused, the host is unknown, or
+    /// the handshake failed. The driver's pool does not report this reason, so the method creates a client without
+    /// monitoring threads. That client tries to connect for a quarter of ``ClientPool/searchTime``, and reports the
+    /// reason.
     func explained(_ error: MongoError) -> MongoError {
         if error.mayQuoteValues, hasOldServer { return error.withoutValues }
         guard error.isServerSelection, var reason = connectionFailure() else { return error }
@@ -56,7 +57,7 @@ extension ClientLease {
 
     /// Whether a server of the deployment is older than 5.0.
     ///
-    /// An error message of such an old server might quote a document's value, and does not mark it as a value.
+    /// The error messages of such a server may contain values of documents that are not marked as values.
     private var hasOldServer: Bool {
         let version = Int(unsafe cmongoc_oldest_wire_version(handle))
         return version > 0 && version < ServerHello.wireVersionOf50
@@ -81,9 +82,9 @@ extension ClientLease {
         return nil
     }
 
-    /// Returns the reason why servers that answered are unsuitable; `nil` if no reason is known.
+    /// Returns the reason why the servers that answered cannot be used; `nil` if no reason is known.
     ///
-    /// The driver skips such servers without a message.
+    /// The driver's own error does not mention servers that answered but cannot be used.
     private func silentReason(_ client: OpaquePointer) -> String? {
         var count = 0
         // The list is `nil` if no server is known.

@@ -2,7 +2,7 @@ internal import BSON
 
 /// A member of the deployment, identified by the number that the driver has given to it.
 ///
-/// The number is valid as long as the pool exists.
+/// The number is valid as long as the ``ClientPool`` exists.
 package struct Member: Hashable, Sendable {
     let id: UInt32
 }

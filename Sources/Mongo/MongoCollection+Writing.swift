@@ -61,7 +61,7 @@ extension MongoCollection {
     ///   - update: operators, a pipeline (an `array`), or a whole document.
     ///   - options: the command's options: `new`, `upsert`, `sort`, `fields`, `hint`, `let`, `maxTimeMS`,
     ///     `writeConcern`, …; and `sessionId`.
-    /// - Returns: the document before the change, or after it if `new` is set; `nil` if there is no such document.
+    /// - Returns: the document before the change, or after it if `new` is set; `nil` if no document matches `filter`.
     /// - Throws: ``MongoError``. A write concern error means that the write was done, but that not enough members
     ///   confirmed it in time.
     @discardableResult

@@ -264,8 +264,9 @@ extension MongoCollection {
         }
     }
 
-    /// Returns the documents in the order in which a member stores them.
+    /// Returns the documents in the order in which one member of the replica set stores them.
     /// - Parameters:
+    ///   - reads: the settings that keep all reads with one member and one session.
     ///   - place: the `$recordId` of the record after which the cursor begins; `nil` to begin with the first record.
     ///   - showsRecords: whether each document contains its record's number, as `$recordId` after its own fields; this
     ///     doubles the cost on the server.
@@ -278,7 +279,7 @@ extension MongoCollection {
             comment: comment)
     }
 
-    /// Returns the reply to `hello` of the member that answers `reads`.
+    /// Returns the reply to `hello` from the replica set member that `reads` selects.
     /// - Throws: ``MongoError``.
     package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
         ServerHello(

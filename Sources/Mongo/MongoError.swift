@@ -111,8 +111,8 @@ extension MongoError {
 
     /// Creates the error for a reply with `ok: 1` that contains a write concern error; `nil` if it contains none.
     ///
-    /// A write concern error alone means that the write was done. If the reply also contains refused statements, the
-    /// new error is that of the first refused statement, because its write was not done.
+    /// If the reply also contains errors of single statements, the initializer uses the first of these errors, because
+    /// the write of that statement was not done. A write concern error alone means that the write was done.
     init?(writeConcernErrorOf reply: BSONDocument, host: String?) {
         guard let detail = reply.writeConcernError, let code = detail["code"]?.integer else { return nil }
         if let refused = WriteError.all(of: reply).first {
@@ -150,10 +150,10 @@ extension MongoError {
 }
 
 extension MongoError {
-    /// Whether the message might quote a value of a document.
+    /// Whether the message might quote a value of a document, judged by the code of the server's error.
     ///
-    /// If an expression fails because of a document's value, the error has a code above 10,000, or one of the codes for
-    /// a wrong argument.
+    /// If an expression fails because of a document's value, the code is above 10,000, or it is one of the codes for a
+    /// wrong argument. Some known codes are excluded, because their messages quote no value of an expression.
     var mayQuoteValues: Bool {
         domain == .server && !Self.ofCommands.contains(code)
             && (code.rawValue > 10_000 || [.badValue, .failedToParse, Code(rawValue: 14)].contains(code))
@@ -181,7 +181,7 @@ extension BSONDocument {
         return Set(own + nested)
     }
 
-    /// The write concern error of a command, or the first one of a bulk write.
+    /// The write concern error in a command's reply, or the first one in a bulk write's reply; `nil` if there is none.
     var writeConcernError: BSONDocument? {
         self["writeConcernError"]?.document ?? self["writeConcernErrors"]?.document?.values.first?.document
     }
@@ -196,12 +196,14 @@ extension BSONDocument {
     /// Documents that a statement changed before it failed are not counted.
     var modifiedAtLeast: Int? { self["nModified"]?.integer }
 
-    /// The part of the reply that contains `codeName`: its write concern error, or else the reply itself.
+    /// The document that has the `codeName`: the reply itself or, if the reply has none, its write concern error.
+    ///
+    /// The result is also the reply itself if it has neither.
     fileprivate var errorDetail: BSONDocument { self["codeName"] == nil ? writeConcernError ?? self : self }
 }
 
 extension bson_error_t {
-    /// The message up to its NUL.
+    /// The error message as a Swift string, without the NUL byte that ends it.
     fileprivate var text: String {
         unsafe withUnsafeBytes(of: message) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

@@ -56,8 +56,8 @@ package struct RecordCursor: ~Copyable {
             guard id != 0 else { return false }
             let command = BSONDocument(
                 [("getMore", .long(id))] + ((try? next.elements()) ?? []).map { ($0.name, $0.value) })
-            // If the command fails, the id stays 0, so that the next call does not use the server's cursor again. The
-            // cursor might have passed a batch that never arrived.
+            // The cursor's id is 0 until the reply arrives. If the command fails, the next call therefore does not use
+            // the server's cursor again, which might have passed a batch that never arrived.
             id = 0
             reply = try lease.runForBatch(command, on: namespace.database, options: reads.options)
         }

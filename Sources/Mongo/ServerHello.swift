@@ -18,7 +18,7 @@ package struct ServerHello: Sendable {
     package let isWritablePrimary: Bool
     /// The name of the replica set that the server belongs to; `nil` if it belongs to none.
     package let setName: String?
-    /// The address of the primary, as the member knows it; `nil` when there is none.
+    /// The address of the primary, as this server knows it; `nil` if it knows no primary.
     package let primary: String?
     /// The newest version of the wire protocol that the server supports: 9 is 4.4, 13 is 5.0, 17 is 6.0, 21 is 7.0, 25
     /// is 8.0.

@@ -4,7 +4,7 @@ import JobState
 import Mongo
 import Running
 
-/// Inserts documents into a partner to which no client writes yet.
+/// Inserts documents into a partner collection to which no client writes yet.
 struct CopyWriter {
     let namespace: Namespace
 

@@ -7,7 +7,7 @@ import Following
 struct DirtyPairs {
     /// The times of the changes of one document of a pair.
     struct Change: Hashable {
-        /// The time of the document's first change since it was last carried over.
+        /// The time of the first of the document's changes that the mirror has not carried over yet.
         var first: ClusterTime
         /// The time of the document's last change.
         var last: ChangeTime
@@ -17,7 +17,7 @@ struct DirtyPairs {
             (self.last, self.first) = (last, (first ?? last).cluster)
         }
 
-        /// Combines two records of changes of the same document.
+        /// Returns the earlier of two first times and the later of two last times, for changes of the same document.
         static func + (left: Change, right: Change) -> Change {
             var sum = left.last.cluster >= right.last.cluster ? left : right
             sum.first = min(left.first, right.first)
@@ -37,7 +37,7 @@ struct DirtyPairs {
         ///
         /// One read takes the pending changes of the change streams of both sides.
         var read: Int
-        /// The time of the pair's first listed change, in milliseconds since 1970; `nil` if it is unknown.
+        /// The time of the earliest listed change of the pair, in milliseconds since 1970; `nil` if it is unknown.
         var since: Int64?
     }
 
@@ -48,8 +48,9 @@ struct DirtyPairs {
     var isEmpty: Bool { pairs.isEmpty }
     var count: Int { pairs.count }
 
-    /// The number of the oldest read from the change streams with a change that is not carried over yet; `nil` if all
-    /// changes are carried over.
+    /// The number of the oldest read that reported a change which the mirror has not carried over yet.
+    ///
+    /// `nil` if all changes are carried over. A read takes the pending changes from the change streams of both sides.
     var oldestRead: Int? { pairs.values.lazy.map(\.read).min() }
 
     /// The time of the oldest change that is not carried over yet, in milliseconds since 1970.
@@ -69,9 +70,9 @@ struct DirtyPairs {
         join(key, Pair(changes: [side: change], isUnknown: isUnknown, read: read, since: since))
     }
 
-    /// Adds a pair that ``HeldPairs`` lists, so that the mirror tries again to carry the pair over.
+    /// Adds a pair that ``HeldPairs`` lists; the mirror then tries again to carry the pair over.
     ///
-    /// The pair is added without the times of its changes, because ``HeldPairs`` stores these times.
+    /// ``HeldPairs`` stores the times of the pair's changes, so the pair is added without them.
     mutating func add(_ key: IDKey, read: Int) { join(key, Pair(read: read)) }
 
     /// Removes and returns at most `count` pairs, the ones that were listed first.
@@ -89,10 +90,9 @@ struct DirtyPairs {
         return taken
     }
 
-    /// Removes and returns the changes of each document of a pair, if the first of them was at or before the given
-    /// time.
+    /// Removes and returns the changes of the documents of a pair that have a listed change at or before `time`.
     ///
-    /// If the document also changed after that time, its later changes stay listed.
+    /// If such a document also changed after `time`, its later changes stay listed.
     mutating func takeChanges(of key: IDKey, upTo time: ClusterTime) -> [PartnerSide: Change] {
         guard var pair = pairs[key] else { return [:] }
         let due = pair.changes.filter { $0.value.first <= time }
@@ -107,8 +107,7 @@ struct DirtyPairs {
         return due
     }
 
-    /// Returns the time of the last listed change of a pair's document, if that is after the given time; otherwise
-    /// `nil`.
+    /// Returns the time of the last listed change of a document of the pair; `nil` if that time is not after `time`.
     func lastChange(of key: IDKey, on side: PartnerSide, after time: ClusterTime) -> ChangeTime? {
         guard let last = pairs[key]?.changes[side]?.last, last.cluster > time else { return nil }
         return last

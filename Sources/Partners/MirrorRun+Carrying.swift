@@ -28,11 +28,15 @@ struct CarriedPair {
     let key: IDKey
     /// The pair's changes since it was last carried over, and whether it is known which document changed.
     var dirty: DirtyPairs.Pair
-    /// The reason why the pair is held, and its changes that are not carried over; `nil` if the pair is not held.
+    /// The pair's record as a held pair; `nil` if the pair is not held.
+    ///
+    /// A pair is held if a change of one of its documents could not be carried over. The record has the reason, and the
+    /// changes that were not carried over.
     let held: HeldPairs.Held?
-    /// The `_id` of the pair's document on each side, even if that document does not exist.
+    /// The `_id` of the pair's document in the original and in the partner collection, even if that document does not
+    /// exist.
     let ids: [PartnerSide: BSONValue]
-    /// The documents as they were read before the write; a side without a document has no entry.
+    /// The pair's documents as they were read before the write; a collection without the document has no entry.
     var documents: [PartnerSide: BSONDocument] = [:]
     /// The partner's document that the forward steps compute from the original, or the refusal of the original; `nil`
     /// if the steps were not computed yet.
@@ -45,17 +49,17 @@ struct CarriedPair {
     /// All changes of the pair that are not carried over: the new ones, and the older ones of a held pair.
     var changes: [PartnerSide: DirtyPairs.Change] { dirty.changes.merging(held?.changes ?? [:]) { $0 + $1 } }
 
-    /// The sides whose documents may have to be carried over to the other side.
+    /// The collections whose document of the pair may have to be carried over to the other collection.
     var changedSides: [PartnerSide] {
         guard dirty.isUnknown else { return PartnerSide.allCases.filter { changes[$0] != nil } }
         let side: PartnerSide = documents[.source] == nil ? .target : .source
         return PartnerSide.allCases.filter { $0 == side || $0 == held?.side }
     }
 
-    /// The side whose document changed last.
+    /// The collection, original or partner, whose document of the pair changed last.
     ///
-    /// If it is unknown which document changed, this is the original's side, or the partner's side if the pair has no
-    /// original.
+    /// If it is unknown which document changed, this is the original collection, or the partner collection if the pair
+    /// has no original document.
     var lastChanged: PartnerSide {
         guard !dirty.isUnknown, let target = changes[.target] else {
             return documents[.source] == nil && dirty.isUnknown ? .target : .source
@@ -111,7 +115,7 @@ extension MirrorRun {
         for pair in pairs { for change in pair.dirty.changes.values { lag.add(change.last, at: now) } }
     }
 
-    // MARK: reading
+    // MARK: reading the documents of pairs
 
     /// Reads both documents of all pairs at one point in time, at or after the last known change of every pair.
     /// - Returns: that point in time; `nil` if a stop was requested before the documents could be read.
@@ -151,8 +155,8 @@ extension MirrorRun {
         let session = try kernel.client.startSession(isSnapshot: true)
         let options: BSONDocument = ["readConcern": ["level": "snapshot"], "comment": "shipshape mirror"]
         let source = partner.job.source
-        // This read of at most one document starts the snapshot session. It determines the point in time of all reads
-        // in the session.
+        // This read of at most one document starts the snapshot session, and thereby determines the point in time of
+        // all reads in the session.
         let reply = try kernel.client.runReadCommand(
             [
                 "find": .string(source.collection), "filter": ["_id": .null], "limit": 1, "projection": ["_id": 1],
@@ -170,7 +174,7 @@ extension MirrorRun {
         return (found, ClusterTime(rawValue: time))
     }
 
-    // MARK: comparing
+    // MARK: comparing the documents of pairs
 
     private func translation(from side: PartnerSide) -> Translation {
         Translation(partner: partner, side: side, collection: kernel.client.collection(partner.job.namespace(side)))
@@ -254,7 +258,7 @@ extension MirrorRun {
         }
     }
 
-    // MARK: deciding
+    // MARK: deciding which documents to write
 
     /// Returns one write for each pair that has to be written; the write carries the changed document over.
     ///

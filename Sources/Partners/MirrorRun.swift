@@ -9,12 +9,12 @@ import Running
 
 /// One run of a ``Mirror``.
 ///
-/// The mirror reads both documents of a pair at one point in time R. It then waits until both change streams have
-/// reported all changes up to R. The mirror recognizes its own writes in the streams by their sessions; every other
-/// change was made by a client. The mirror therefore knows for each of the two documents whether a client changed it
-/// before R.
+/// The mirror reads a document and its counterpart in the other collection at one point in time R. It then waits until
+/// the change streams of both collections have reported all changes up to R. The mirror recognizes its own writes in
+/// the streams by their sessions; every other change was made by a client. The mirror therefore knows for each of the
+/// two documents whether a client changed it before R.
 struct MirrorRun: ~Copyable, FollowingRun {
-    /// The change stream of one side, and how far it has been read.
+    /// The change stream of the original or of the partner collection, and how far it has been read.
     struct Side {
         var feed: ChangeFeed?
         var place: FeedPlace?
@@ -168,9 +168,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
         sides[side]?.lastChange = earlier?.lastChange
     }
 
-    /// Lists the pair of every document of a side as a pair that has to be carried over.
-    /// - Parameter drop: the time at which the other side's collection was dropped. The other document of each pair
-    ///   then counts as deleted at that time. `nil` if it is unknown which document of a pair changed.
+    /// Records that every document of a side, together with its counterpart, has to be carried over.
+    /// - Parameter drop: the time at which the other side's collection was dropped. The counterparts then count as
+    ///   deleted at that time. `nil` if it is unknown whether a document or its counterpart changed.
     private mutating func markAll(of side: PartnerSide, at drop: ChangeTime?) throws {
         streamReads.begin()
         let reader = try kernel.pool.client()
@@ -307,9 +307,9 @@ struct MirrorRun: ~Copyable, FollowingRun {
 
     /// Returns the age of the oldest change that is not carried over yet, in milliseconds; 0 if there is none.
     ///
-    /// A stream is late if it has not reached the time that the deployment had at the previous call. A late stream may
-    /// still report older changes, so the time that it has reached counts as the time of a change that is not carried
-    /// over yet.
+    /// A stream is late if it has not reached the cluster time that the deployment had when this function was last
+    /// called. A late stream may still report older changes, so the time that it has reached counts as the time of a
+    /// change that is not carried over yet.
     private mutating func oldestAge() throws -> Int {
         let reply = try kernel.retrying { try kernel.client.hello().reply }
         let late = sides.values.map(\.time).filter { $0 < lag.known }

@@ -14,7 +14,7 @@ import Scanning
 struct PairWriter: ~Copyable {
     /// A change of one document.
     struct Change {
-        /// The key of the document's pair.
+        /// The key of the pair, an original and its partner, to which the document belongs.
         let key: IDKey
         /// The document's `_id`.
         let id: BSONValue
@@ -53,7 +53,8 @@ struct PairWriter: ~Copyable {
     /// it was. The documents cannot show that, because a client may have changed them back.
     private struct Transaction {
         let namespace: Namespace
-        /// A point in time; each written document contains all changes of its pair up to this time.
+        /// A point in time; each written document contains all changes that were made to it and to its partner up to
+        /// this time.
         let time: ClusterTime
         let isExchange: Bool
         /// The number of the transaction's record in ``CarriedChanges``.
@@ -98,8 +99,9 @@ struct PairWriter: ~Copyable {
 
     /// Writes changes to documents of a collection, and returns the changes that were not made.
     /// - Parameters:
-    ///   - time: a point in time; each written document contains all changes of its pair up to this time.
-    ///   - carried: the records in which each transaction stores that time for its pairs.
+    ///   - time: a point in time; each written document contains all changes that were made to it and to its partner up
+    ///     to this time.
+    ///   - carried: the records in which each transaction stores that time for each pair that it writes.
     ///   - isExchange: whether the changes exchange keys of a unique index. One transaction then makes all changes, and
     ///     deletes all documents before it inserts the first one.
     func write(

@@ -8,7 +8,7 @@ package import Mongo
 import Running
 import Scanning
 
-/// The result of creating a partner.
+/// The result of creating a partner collection.
 package struct PartnerReport: Sendable {
     /// The partner collection.
     package var target: Namespace
@@ -16,7 +16,7 @@ package struct PartnerReport: Sendable {
     package var copied = 0
     /// The number of documents that earlier runs copied.
     package var copiedBefore = 0
-    /// The originals that this run did not copy, because they cannot exist in the partner.
+    /// The documents of the original collection that this run did not copy, because they cannot exist in the partner.
     package var refusals = RefusalList()
     /// The reason why the run stopped early; `nil` when all documents are copied.
     package var stopped: String?
@@ -27,7 +27,7 @@ package struct PartnerReport: Sendable {
 }
 
 extension PartnerRunner {
-    /// Creates the partner and copies every original, or continues where an earlier run stopped.
+    /// Creates the partner collection and copies all documents of the original, or continues after an earlier run.
     /// - Throws: ``RunError``, for instance when another runner holds the partner's lease; ``MongoError``. The copied
     ///   documents stay, and the next run continues after them.
     package func run(_ plan: PartnerPlan, on pool: ClientPool) throws -> PartnerReport {
@@ -46,7 +46,7 @@ extension PartnerRunner {
     }
 }
 
-/// Copies the originals in the order of their `_id`s, one chunk after another.
+/// Copies the documents of the original collection in the order of their `_id`s, one chunk after another.
 struct PartnerCopy: ~Copyable {
     private let runner: PartnerRunner
     private let ledger: UnsyncLedger
@@ -79,10 +79,10 @@ struct PartnerCopy: ~Copyable {
         return report
     }
 
-    /// Records the current positions of both change streams, before the first document is copied.
+    /// Records the current positions of the original's and the partner's change streams, before any document is copied.
     ///
-    /// The mirror will carry over all changes that are made to the original after its recorded position. The partner's
-    /// position is replaced after the copy.
+    /// The mirror will apply to the partner all changes that are made to the original after the original's position.
+    /// The partner's position is replaced after the copy.
     private mutating func begin() throws {
         let now = try kernel.retrying { try kernel.client.operationTime() }
         var places: [PartnerSide: FeedPlace] = [:]
@@ -164,7 +164,7 @@ struct PartnerCopy: ~Copyable {
         return made
     }
 
-    /// Reserves places, below the limit of unsynced documents, for the documents of a chunk that would not sync.
+    /// Reserves room under the limit of unsynced documents for those documents of a chunk that would not sync.
     /// - Returns: whether the limit leaves enough room for these documents.
     private mutating func hasRoom(for documents: [BSONDocument]) throws -> Bool {
         guard let schema = runner.partner.schemas[.target], !schema.isOfValidator else { return true }

@@ -105,8 +105,8 @@ struct PartnerCreation {
 
     /// Returns a clause for each unique index in which two of the partner's documents would have the same key.
     ///
-    /// If the server cannot compute the steps that make a partner's document from an original, `clashes` is empty. A
-    /// note then says that the indexes are checked only during the copy.
+    /// If the server cannot compute the steps that convert a document of the original collection for the partner,
+    /// `clashes` is empty. A note then says that the indexes are checked only during the copy.
     func clashes(_ indexes: [Index], on client: borrowing Client) throws -> (clashes: [String], notes: [String]) {
         let unique = indexes.filter(\.isUnique)
         guard !unique.isEmpty else { return ([], []) }

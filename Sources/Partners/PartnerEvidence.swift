@@ -4,7 +4,7 @@ import JobState
 import Jobs
 import SchemaChange
 
-/// The result of the last comparison of a partner's two sides.
+/// The result of the last comparison of an original collection with its partner collection.
 struct PartnerEvidence {
     /// The number of differences found; `nil` if there was no comparison since the job file last changed.
     var differences: Int?
@@ -13,12 +13,14 @@ struct PartnerEvidence {
 
     /// The maximum age of the last comparison, unless the user sets another one.
     ///
-    /// If the comparison is older, it no longer shows that the sides are equal.
+    /// If the comparison is older, it no longer shows that the original and the partner collection are equal.
     static var standardAge: Duration { .seconds(24 * 3_600) }
 
-    /// Returns the reason, as a clause, why the comparison does not show that the sides are equal; `nil` if it does.
-    /// - Parameter recent: the maximum age of the comparison. An older comparison no longer shows that the sides are
-    ///   equal.
+    /// Returns the reason, as a clause, why the comparison does not show that the two collections are equal now.
+    ///
+    /// The result is `nil` if the comparison shows it.
+    /// - Parameter recent: the maximum age of the comparison. An older comparison no longer shows that the collections
+    ///   are equal.
     func objection(at now: ServerTime, recent: Duration) -> String? {
         switch (differences, time) {
         case (0?, let time?):
@@ -68,7 +70,7 @@ extension PartnerState {
 
 /// The state of the mirror.
 extension PartnerState {
-    /// The largest lag at which a mirror still counts as keeping both sides equal.
+    /// The largest lag with which a mirror still counts as keeping the original and the partner collection equal.
     private static let maximumLag = Duration.seconds(60)
 
     /// Returns the mirror's lag in seconds; `nil` before a mirror has run.
@@ -80,7 +82,7 @@ extension PartnerState {
         return times?.min().map { max(0, Int(now.milliseconds / 1_000) - $0) }
     }
 
-    /// Returns the reason, as a clause, why no mirror keeps both sides equal now; `nil` if a mirror does.
+    /// Returns the reason, as a clause, why no mirror keeps the two collections equal now; `nil` if a mirror does.
     private func mirrorObjection(at now: ServerTime) -> String? {
         guard isHeld, let lag = lagSeconds(at: now) else { return "no mirror is running: run partner mirror" }
         return lag > Int(Self.maximumLag.milliseconds / 1_000)

@@ -12,21 +12,22 @@ package struct PartnerJob: Sendable {
     package var source: Namespace
     /// The partner collection.
     package var target: Namespace
-    /// The conversion of the `_id`s between the sides; `nil` if they are the same on both sides.
+    /// The conversion of the `_id`s between the two collections; `nil` if a document has the same `_id` in both.
     package var id: IDConversion?
-    /// The paths of the schema files of the two sides, relative to the job file; `nil` for a side without one.
+    /// The paths of the two collections' schema files, relative to the job file; `nil` for a collection without one.
     package var schemas: (source: String?, target: String?)
     /// The steps that compute a partner's document from an original.
     package var forward: [Job.LocatedStep]
     /// The steps that compute an original from a partner's document.
     package var reverse: [Job.LocatedStep]
-    /// The top-level fields that exist on one side only, by side.
+    /// The top-level fields that exist in one of the two collections only.
     ///
-    /// Such a field is never copied to the other side. A document that the mirror writes keeps the fields that only its
-    /// own side has.
+    /// Such a field is never copied to the other collection. A document that the mirror writes keeps the fields that
+    /// only its own collection has.
     package var own: (source: [String], target: [String])
-    /// Whether the mirror deletes all documents of a side when the other side's collection is dropped; otherwise the
-    /// mirror stops.
+    /// Whether the mirror deletes all documents of one collection when the other collection is dropped.
+    ///
+    /// If `false`, the mirror then stops.
     package var followsDrops: Bool
     /// The limits in the job file, such as the concurrency and the limits of the throttle.
     package var limits: Job.Limits

@@ -1,7 +1,7 @@
 package import BSON
 package import Running
 
-/// The plan for creating a partner: the effects of the creation, and the obstacles to it.
+/// The plan for creating a partner collection: the effects of the creation, and the obstacles to it.
 package struct PartnerPlan: Sendable {
     /// The job's name.
     package var name: String

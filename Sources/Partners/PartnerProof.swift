@@ -7,8 +7,8 @@ import Steps
 
 /// Checks every document of the original collection before the first document is copied to the partner collection.
 ///
-/// The forward steps and then the reverse steps must restore each document. The check also counts the documents of the
-/// partner collection that would not sync, or would not fit the validator.
+/// After the forward steps and then the reverse steps, each document must be the same as before. The check also counts
+/// the documents of the partner collection that would not sync, or would not fit the validator.
 struct PartnerProof: Sendable {
     let partner: Partner
     /// The original's validator, which the partner's documents should also fit; `nil` if the original has none.
@@ -74,7 +74,7 @@ struct PartnerProof: Sendable {
         _ documents: [BSONDocument], notFitting validator: BSONDocument, _ collection: MongoCollection
     ) throws -> Int {
         guard !documents.isEmpty else { return 0 }
-        // The server matches the documents by a query, because an aggregation expression cannot contain every
+        // The server matches the documents by a query, because an aggregation expression cannot express every
         // validator.
         let pipeline: [BSONDocument] =
             MongoCollection.stages(supplying: documents) + [

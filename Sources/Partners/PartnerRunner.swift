@@ -70,7 +70,7 @@ package struct PartnerRunner: Sendable {
         try? pool.client().killSessions(state.sessions.sessions)
     }
 
-    /// Returns the metadata of the original's collection.
+    /// Returns the metadata of the original collection.
     /// - Throws: ``RunError`` when there is no such collection, or when it is a view or of another special kind;
     ///   ``MongoError``.
     func original(on client: borrowing Client) throws -> CollectionInfo {
@@ -148,7 +148,7 @@ extension PartnerRunner {
             ])
         }
         // The headroom, which is the number of documents that may still become unsyncable, is checked only before the
-        // copy begins. Later, it would count the reservations of the earlier run as pending.
+        // first copy begins. A run that continues a copy would subtract documents that the copy itself has reserved.
         if state.phase == nil, let schema = partner.schemas[.target], !schema.isOfValidator {
             plan.headroom = try headroom(on: pool)
         }
@@ -159,7 +159,7 @@ extension PartnerRunner {
         UnsyncLedger(options.ledger.orOf(partner.appIDs), client: try pool.client())
     }
 
-    /// Returns how many documents may still become unsyncable, with the pending reservations subtracted.
+    /// Returns how many documents may still become unsyncable, without those that unfinished jobs have reserved.
     private func headroom(on pool: ClientPool) throws -> Headroom {
         let limit = SharedLimit(ledger: try ledger(on: pool), limits: job.limits)
         let store = StateStore(

@@ -5,11 +5,11 @@ import Jobs
 import Mongo
 import Steps
 
-/// The state of a partner, read from its record in the state database.
+/// The state of a partner collection, read from its record in the state database.
 struct PartnerState {
     /// The phases in the life of a partner.
     enum Phase: String {
-        /// The originals are being copied.
+        /// The documents of the original collection are being copied into the partner.
         case copying
         /// All originals are copied.
         case copied
@@ -25,9 +25,9 @@ struct PartnerState {
     var copied = 0
     /// The position in each side's change stream from which the mirror continues.
     var places: [PartnerSide: FeedPlace] = [:]
-    /// The sessions in whose transactions the mirrors of the partner write.
+    /// The sessions that the partner's mirrors use for their write transactions.
     var sessions: OwnSessions
-    /// The result of the last comparison; `nil` if there was none.
+    /// The result of the last comparison of the original collection with the partner; `nil` if there was none.
     var verified: BSONDocument?
     /// The partner's whole record in the state database; empty if there is none.
     let record: BSONDocument
@@ -86,7 +86,8 @@ enum PartnerChange {
 
     /// Returns the paths of ``PartnerJob/places``, in the form that the partner's record stores.
     ///
-    /// A check of the original's schema changes needs these paths, to know which changes the partner can serve.
+    /// A check of changes of the original collection's schema reads these paths, to find out which of the changes the
+    /// partner's job carries over.
     static func carried(_ job: PartnerJob) -> BSONValue {
         ["$literal": .array(of: job.places.sorted().map { .string($0) })]
     }

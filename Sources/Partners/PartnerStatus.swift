@@ -32,9 +32,9 @@ package struct PartnerStatus: Sendable {
     package var unmirrored = 0
     /// At most 10 documents that the mirror cannot carry over now, each with its side and the reason.
     package var samples: [(side: String, id: BSONValue, reason: String)] = []
-    /// The number of differences that the last comparison found; `nil` before the first comparison.
+    /// The number of differences between the original and the partner that the last comparison found.
     ///
-    /// It is also `nil` if the job file has changed since the comparison.
+    /// `nil` before the first comparison, and if the job file has changed since the last comparison.
     package var differences: Int?
     /// The time of the last comparison, in milliseconds since 1970; `nil` if ``differences`` is `nil`.
     package var verified: Int64?

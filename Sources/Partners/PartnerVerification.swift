@@ -13,9 +13,9 @@ import Steps
 package struct PairDifference: Hashable, Sendable {
     /// The kind of a difference.
     package enum Kind: Hashable, Sendable {
-        /// The partner has no document for the original.
+        /// The partner collection has no counterpart of a document of the original collection.
         case missingInTarget
-        /// No original exists for a document of the partner.
+        /// The original collection has no counterpart of a document of the partner collection.
         case missingInSource
         /// Both documents exist, but the given fields of the partner's document differ from the result of the forward
         /// steps.
@@ -36,7 +36,8 @@ package struct PairDifference: Hashable, Sendable {
         }
     }
 
-    /// The original's `_id`; for a partner's document whose `_id` cannot be converted, the `_id` of that document.
+    /// The `_id` of the original document; for a document of the partner collection whose `_id` cannot be converted to
+    /// an original's `_id`, the `_id` of that document.
     package var id: BSONValue
     /// The kind of the difference.
     package var kind: Kind
@@ -72,7 +73,8 @@ package struct PartnerComparison: Sendable {
 ///
 /// A scan reads every document of both collections once. Pairs that differ, or change during the scan, are compared
 /// again, at one point in time if the server supports that. Pairs that still differ are compared every half second
-/// until ``settling`` has passed, because a running mirror might not have carried over the latest changes yet.
+/// until ``settling`` has passed, because a running mirror might not have copied the latest changes to the other
+/// collection yet.
 package struct PartnerVerification: Sendable {
     let partner: Partner
     let retryLimit: Duration

@@ -3,7 +3,8 @@ internal import CPCRE2
 /// A compiled regular expression of the schema keyword `pattern` or `patternProperties`, or of `$regexMatch`.
 ///
 /// mongod up to 6.0 uses PCRE 8, and this type uses PCRE2. Some expressions that PCRE 8 accepts and PCRE2 refuses are
-/// rewritten (``PatternRewriting``). A match of bytes usually allocates no memory after the thread's first match.
+/// rewritten (``PatternRewriting``). ``matches(_:at:length:)`` usually allocates no memory, except at the first match
+/// in each thread.
 public final class Pattern: Sendable {
     /// The units of text that an expression matches.
     public enum Mode: Sendable {

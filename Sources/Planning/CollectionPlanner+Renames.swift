@@ -5,7 +5,7 @@ import ServerSchema
 
 /// The order of steps for renames inside of objects that are renamed themselves.
 extension CollectionPlanner {
-    /// Returns the groups; if both an object and a field inside it are renamed, their two groups become one.
+    /// Returns `groups`; if both an object and a field inside it are renamed, their two groups become one.
     ///
     /// In a merged group, the steps copy the object, then give its fields their new names, and then fill missing
     /// values. At the end, they remove the fields from the old object, and then the old object itself.
@@ -59,10 +59,10 @@ extension FieldGroup {
         steps.first { ["copy", "rename"].contains($0.kind) || $0.kind == "convert" && $0.text(of: "into") != nil }
     }
 
-    /// Removes the steps for the given fields from this group of a renamed object, because each of these fields has a
-    /// group of its own with steps for it.
+    /// Removes the steps for the given fields from this group, which is the group of a renamed or copied object.
     ///
-    /// The step ``move`` and the steps for schema changes stay.
+    /// Each of the fields has a group of its own with steps for it. The step ``move`` and the steps for schema changes
+    /// stay.
     fileprivate mutating func leave(_ fields: [String]) {
         let move = move
         entries.removeAll { entry in
@@ -71,7 +71,7 @@ extension FieldGroup {
         }
     }
 
-    /// Returns the group of a field inside a moved object; the sources of its steps are adapted to the move.
+    /// Returns the group of a field inside an object that is renamed or copied, with steps that read the right object.
     ///
     /// After a rename, the steps read the new object. After a copy, they usually still read the old object, because old
     /// clients write to it. Inside lists they read the copy, because no step can read the elements of one list to write

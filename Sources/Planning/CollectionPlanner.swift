@@ -6,7 +6,7 @@ import ServerSchema
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
-    /// The steps for the collection that the user states on the command line.
+    /// The steps that the user states on the command line for the collection.
     var stated: [StatedStep.Found] = []
 
     /// A path at which the schemas differ.
@@ -46,10 +46,9 @@ struct CollectionPlanner {
         return group
     }
 
-    /// Returns the groups in an order in which the group that makes a list a set comes after the groups for the values
-    /// inside the list.
+    /// Returns the groups, with each group that turns a list into a set moved after the groups for values in that list.
     ///
-    /// The steps of these other groups may convert the values, so that two elements of the list become equal.
+    /// The steps for the values may convert them, so that two elements of the list become equal.
     static func orderedSets(_ groups: [FieldGroup]) -> [FieldGroup] {
         let sets = Set(groups.filter { $0.steps.contains { $0.kind == "dedupe" } }.map(\.path))
         guard !sets.isEmpty else { return groups }
@@ -69,8 +68,8 @@ struct CollectionPlanner {
             } else {
                 ordered.append(group)
             }
-            // If several sets are moved after this group, a set inside another set comes first, because its step may
-            // make two elements of the outer set equal.
+            // If the groups of several sets are moved after `group`, a set inside another set comes first, because the
+            // step of the inner set may make two elements of the outer set equal.
             ordered += (waiting[index] ?? []).sorted { $0.path.steps.count > $1.path.steps.count }
         }
         return ordered
@@ -116,8 +115,8 @@ extension CollectionPlanner {
             let indices = step.changes.compactMap { places[$0.path] }
             guard let first = indices.min() else { continue }
             for index in indices where step.kind != .embed {
-                // The step that the user states gives these fields their values. The planner's steps for values that
-                // break the older schema are therefore removed.
+                // The user's step gives the fields of this group their values. The planner's own steps for values that
+                // break the older schema are therefore removed from the group.
                 let served = groups[index].entries.filter(\.isStray).flatMap(\.changes)
                 groups[index].entries.removeAll(where: \.isStray)
                 if groups[index].entries.isEmpty {
@@ -213,8 +212,9 @@ extension CollectionPlanner {
         return "--\(kind.rawValue) \(text)"
     }
 
-    /// Returns the name of the changed field for messages, such as `Person.email`; with `isWhole`, only the name of its
-    /// type, such as `Person`.
+    /// Returns the name of the changed field for messages, such as `Person.email`.
+    ///
+    /// With `isWhole`, the result is only the title of the collection's schema, such as `Person`.
     private func place(_ change: SchemaChange, isWhole: Bool = false) -> String {
         let type = fields.new.root.title ?? "\(fields.new.namespace)"
         return isWhole ? type : "\(type).\(change.path)"

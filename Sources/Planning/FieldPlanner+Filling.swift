@@ -57,7 +57,8 @@ extension FieldPlanner {
         // If the schema lists the allowed values, the user has to choose one of them. Even an empty text or 0 then has
         // a meaning of its own, and does not mean "no value yet".
         let choices = new.node.constraints.allowedValues?.filter { takes($0, new) } ?? []
-        // The field gets no zero value if it holds the key of a document, because a made-up key would name no document.
+        // If the field holds the key of a document, it is not filled with a zero value such as 0 or "", because no
+        // document would have this key.
         let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel
         if related == nil || new.link == nil && new.node.isList, choices.isEmpty, let zero = new.node.zeroValue,
             takes(zero, new)

@@ -143,13 +143,13 @@ extension FieldPlanner {
 
     static let emptyList = "an empty list has no value: null replaces it"
 
-    /// Returns the types of values that a conversion skips, because a Prisma client with the schema `new` reads them as
-    /// they are.
-    /// - Parameter old: the types of the values that the step is planned for; the result does not contain them.
+    /// Returns the types that a step `convert` skips, because a Prisma client with the schema `new` reads their values.
+    /// - Parameter old: the types of the values that the step converts; the result does not contain them.
     private func kept(by new: SchemaNode, except old: Set<SchemaType> = []) -> Set<SchemaType> {
         guard dialect == .prisma, let scalar = new.scalar, !new.isPrismaEnum else { return [] }
-        // A Prisma client reads both strings and ObjectIds, but a query with a value of one type does not find values
-        // of the other. If the schema changes, such values are therefore converted, so that all have one type.
+        // A Prisma client reads both strings and ObjectIds, but its queries with a string do not find ObjectIds, and
+        // vice versa. If the schema changes, the plan therefore converts them, so that all values of the field have one
+        // type.
         let compared: Set<SchemaType> = isRepair ? [] : [.string, .objectId]
         return Set(scalar.readTypes).subtracting(old).subtracting(compared)
     }
@@ -164,9 +164,9 @@ extension FieldPlanner {
             old.map { $0.isEmpty || $0.contains(.mixed) ? nil : Self.widened($0).subtracting(Self.widened(targets)) }
             ?? nil
         if let rest, rest.subtracting([.null]).isEmpty { return }
-        // If no step can make the new type, a remark says so. The remark is left out if only values that do not follow
-        // the older schema (`isStray`) would need a step. Such values are rare, because clients cannot name a field
-        // that the older schema does not declare.
+        // If no step can convert values to the type of the newer schema, a remark says so. The remark is left out if
+        // only values that do not follow the older schema (`isStray`) would need a step. Such values are rare, because
+        // clients cannot name a field that the older schema does not declare.
         guard targets.count == 1, let target = targets.first, Conversion.reaches(target) else {
             if !isStray {
                 group.say(

@@ -69,8 +69,8 @@ struct FieldPlanner {
     private func plan(_ path: SchemaPath, _ changes: [SchemaChange], in group: inout FieldGroup) {
         if path.steps.first == .field("_id") { return sayOfID(path, in: &group) }
         let codes = Set(changes.map(\.code))
-        // A change of a constraint does not record whether the field is required, so the other changes at the path are
-        // tried first.
+        // A change of a constraint does not record whether the field is required, so the description of the field is
+        // taken from the other changes at the path, if there are any.
         let ordered = changes.filter { ![.constraintTightened, .constraintLoosened].contains($0.code) } + changes
         let before = ordered.lazy.compactMap { Side($0.old) }.first
         guard let after = ordered.lazy.compactMap({ Side($0.new) }).first, !path.isRoot else { return }
@@ -127,8 +127,8 @@ extension FieldPlanner {
     /// Adds the steps that give the new field the value of the old field.
     ///
     /// A single rename does all of the work in two cases: the validator forbids the old field, or the documents are
-    /// moved to another collection. In all other cases, the old field stays until after the deploy. If a single
-    /// conversion makes the new value from the old field, the removal of the old field is only a suggestion.
+    /// moved to another collection. In all other cases, the old field stays until the newer schema is deployed. If a
+    /// single conversion makes the new value from the old field, the removal of the old field is only a suggestion.
     func rename(_ from: String?, to field: String, _ old: Side?, _ new: Side, in group: inout FieldGroup) {
         guard let from, let old else {
             return group.say(.manual, "a job cannot name the old field: copy it with a script of your own")
@@ -158,8 +158,9 @@ extension FieldPlanner {
         // Values that fit neither schema are fixed before they are copied, so that the old and the new field hold the
         // same value.
         var (before, after) = (FieldGroup(path: group.path), FieldGroup(path: group.path))
-        // When a later run refreshes the copy, it also applies the conversion step that follows the copy, but only to
-        // single values that the server can convert. Lists, objects and UUIDs are not such values.
+        // The step `copy` may be followed by a conversion of the new field. When a later run copies a changed value
+        // again, it also applies this conversion, but only to single values that the server can convert. Lists, objects
+        // and UUIDs are not such values.
         let isOneValue = if case .single(let types) = Shape(ofValue: old.node) { !types.contains(.uuid) } else { false }
         if fitted.steps.isEmpty {
             if isOneValue, old.link == nil, group.path.steps.count == 1 {
@@ -169,7 +170,7 @@ extension FieldPlanner {
         }
         let isChanged = !fitted.steps.isEmpty || !after.steps.isEmpty && !isOneValue
         // A job may fill a default into the new field, and an old client may write the old field afterwards. The two
-        // fields then differ. If later runs do not refresh the copy, the step keeps the new field's value.
+        // fields then differ. If later runs do not copy the old field again, the step keeps the new field's value.
         let isFilled = new.isRequired && !old.isRequired
         let kept = isChanged || isFilled && (isAtOnce || upkeep(at: group.path) == .report)
         let presence: WhenPresent = kept ? .keep : isAtOnce ? .report : upkeep(at: group.path)
@@ -200,12 +201,12 @@ extension FieldPlanner {
         group.late.append(end)
     }
 
-    /// Returns the `whenPresent` setting of a step that copies a field.
+    /// Returns the `whenPresent` setting of a step that copies an old field to a new field.
     ///
-    /// Old clients may change the source until the deploy, so later runs refresh the copy. There are three exceptions.
-    /// Inside an object, another step may write to a path that overlaps the target, and a job file with such a step and
-    /// `whenPresent: refresh` is refused. In moved documents, no old client writes the source. In the dialect
-    /// `jsonSchema`, copies are never refreshed.
+    /// Old clients may change the old field until the newer schema is deployed, so later runs copy it again. There are
+    /// three exceptions. Inside an object, another step may write to a path that overlaps the new field, and a job file
+    /// with such a step and `whenPresent: refresh` is refused. In moved documents, no old client writes the old field.
+    /// In the dialect `jsonSchema`, no field is copied again.
     func upkeep(at path: SchemaPath) -> WhenPresent {
         dialect != .jsonSchema && path.steps.count == 1 && !isMoved ? .refresh : .report
     }
@@ -227,7 +228,8 @@ extension FieldPlanner {
 }
 
 extension FieldPlanner {
-    /// Returns the groups of steps for the documents of a collection that the older schema does not have.
+    /// Returns the groups of steps for a collection that the older schema does not have: one for each field that needs
+    /// steps.
     func whole() -> [FieldGroup] {
         new.root.properties.compactMap { property in
             let path = SchemaPath([.field(property.name)])

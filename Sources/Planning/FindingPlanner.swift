@@ -174,7 +174,7 @@ extension FindingPlanner {
     }
 
     /// Adds the steps of a repair, or suggestions that the user has to decide on.
-    /// - Returns: the reason why there is no step; `nil` if there is one.
+    /// - Returns: the reason why no step was added; `nil` if a step was added.
     private func plan(
         _ repair: Repair, of finding: ViolationGroup, _ field: String, in part: inout FieldGroup
     ) -> String? {
@@ -262,7 +262,7 @@ extension FindingPlanner {
     }
 
     /// Adds the step that fills a required field, or that removes a null from an optional one.
-    /// - Returns: the reason why there is no step; `nil` if there is one.
+    /// - Returns: the reason why no step was added; `nil` if a step was added.
     private func fill(_ field: String, _ node: SchemaNode?, in part: inout FieldGroup) -> String? {
         guard case .field(let name)? = part.path.steps.last, let node, let holder = holder(of: part.path) else {
             return "the schema does not describe the field: give it with a \"default\" step of your own"

@@ -18,7 +18,7 @@ extension SchemaNode {
         return (try? CompiledSchema(collection).check(document.view) <= .warning) ?? false
     }
 
-    /// The schema without null as one of its types, unless null is the only type.
+    /// The schema with null removed from its types; unchanged if null is its only type.
     var withoutNull: SchemaNode {
         var node = self
         if node.types.count > 1 { node.types.removeAll { $0 == .null } }

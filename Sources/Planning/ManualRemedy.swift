@@ -6,7 +6,7 @@ struct ManualRemedy {
     var role = PlanEntry.Role.manual
     let text: String
     var suggestions: [StepLine] = []
-    /// Whether a partner collection is what the text recommends, or one of the ways that it recommends.
+    /// Whether the text recommends a partner collection, perhaps as one of several ways.
     var isPartner = false
 
     private init(

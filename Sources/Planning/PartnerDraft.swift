@@ -4,9 +4,10 @@ package import Partners
 import SchemaChange
 package import ServerSchema
 
-/// A draft of the job file for a partner collection, which serves a schema change of the original collection.
+/// A draft of the job file that keeps an original collection and its partner collection in sync.
 ///
-/// The draft has the parts that the two schemas determine, and lists the questions that they leave open.
+/// The partner collection has the documents as the next schema describes them. The draft has the parts that the two
+/// schemas determine, and lists the questions that they leave open.
 package struct PartnerDraft: Sendable {
     /// The job's name.
     package let name: String

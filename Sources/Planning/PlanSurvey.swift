@@ -17,8 +17,8 @@ package struct PlanSurvey: Sendable {
 
     /// Returns the plan with the survey's findings for its steps.
     ///
-    /// Some steps are only for values that break the older schema. The job file contains such a step only as a comment
-    /// if no document needs the step, and if the step skips no document that the user has to fix.
+    /// A step may be only for values that break the older schema. If no document needs such a step, and the step skips
+    /// no document that the user has to fix, the job file contains the step only as a comment.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
     package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {

@@ -53,7 +53,8 @@ extension Planner {
         if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old, new: new, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
-        // Usually, one check of the steps of all groups succeeds, so the groups need not be checked one by one.
+        // In most cases, one check accepts the steps of all groups together, so the groups need not be checked one by
+        // one.
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {
             var kept: [StepLine] = []
             for index in groups.indices {
@@ -86,9 +87,9 @@ extension SchemaPlan {
             for job in collections[index].jobs.indices {
                 let entries = collections[index].jobs[job].entries.compactMap(\.surveyed)
                 collections[index].jobs[job].entries = entries
-                // The count of skipped documents leaves out those that only a removed step skipped. The sum over the
-                // remaining steps counts a document once for each step that skips it, so the sum is limited to the
-                // earlier count.
+                // A document may be skipped by several steps. `counted` leaves out the documents that only a removed
+                // step skipped, and `stuck` counts a document once for each remaining step that skips it. The smaller
+                // number is therefore used.
                 let stuck = entries.reduce(0) { $0 + ($1.finding?.stuck ?? 0) }
                 let counted = collections[index].jobs[job].documents?.stuck ?? 0
                 collections[index].jobs[job].documents?.stuck = min(counted, stuck)

@@ -137,7 +137,7 @@ package struct Planner: Sendable {
         namespace: Namespace(database: "none", collection: "none"),
         root: SchemaNode(location: SourceLocation(whole: "none")))
 
-    /// Divides the groups of steps between jobs before and after the deploy, and adds the jobs to the plan.
+    /// Divides the groups of steps between jobs before and after the newer schema's deployment, and adds these jobs.
     ///
     /// If the newer schema is a validator, the first job runs while the server only warns about documents that do not
     /// fit.
@@ -146,7 +146,7 @@ package struct Planner: Sendable {
     ) throws {
         var (early, late): ([PlanEntry], [PlanEntry]) = ([], [])
         // With a validator, the server itself decides which documents fit, so the plan does not consider older clients.
-        // With any other schema, older clients read the documents until the deploy.
+        // With any other schema, older clients read the documents until the newer schema is deployed.
         let hasClients = new.dialect != .jsonSchema
         let check = StageCheck(old: old, new: new, namespace: plan.namespace)
         // Usually, one check of the steps of all groups succeeds, so the groups need not be checked one by one.
@@ -157,7 +157,7 @@ package struct Planner: Sendable {
             let group =
                 areHeld ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.dialect) } ?? group
             // The documents of a moved collection are copied to the new collection while no client is running. The
-            // steps run after this copy, so they belong to the job after the deploy.
+            // steps run after this copy, so they belong to the job that runs after the newer schema is deployed.
             if movedFrom != nil, hasClients {
                 late += group.entries
             } else if try !hasClients || areSafe || group.steps.isEmpty || check.areSafe(group.steps) {
@@ -171,8 +171,8 @@ package struct Planner: Sendable {
             early += late
             late = []
         } else {
-            // A step that removes a field is suggested only in a job after the deploy, because older clients may use
-            // the field until then.
+            // A step that removes a field is suggested only in a job that runs after the deployment of the newer
+            // schema, because older clients may use the field until then.
             let isRemoval = { (entry: PlanEntry) in
                 entry.role == .nothing && entry.suggestions.contains { $0.kind == "unset" }
             }
@@ -252,7 +252,7 @@ package struct Planner: Sendable {
 }
 
 extension SchemaPlan {
-    /// Completes a plan that is made without a survey.
+    /// Completes a plan that was made without reading documents.
     ///
     /// The jobs for collections that the older schema does not have become remarks, because these collections may be
     /// empty.

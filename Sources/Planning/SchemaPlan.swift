@@ -4,7 +4,8 @@ import Jobs
 package import SchemaChange
 package import ServerSchema
 
-/// The jobs that make the documents of one schema fit another schema, and the changes that no job can serve.
+/// The jobs that make the documents of one schema fit another schema, and the schema changes for which no job is
+/// possible.
 package struct SchemaPlan: Sendable {
     /// The dialect of both schemas.
     package var dialect: Dialect
@@ -12,9 +13,10 @@ package struct SchemaPlan: Sendable {
     package var collections: [CollectionPlan]
     /// Entries for changes that affect the app as a whole and no single collection.
     package var remarks: [PlanEntry]
-    /// Notes on the plan, each as a clause, such as why an existing partner collection does not serve a change.
+    /// Notes on the plan, each a clause, such as the reason why an existing partner collection cannot be used for a
+    /// change.
     package var notes: [String] = []
-    /// The number of documents that fail the schema now, if the plan is to repair them; otherwise `nil`.
+    /// The number of documents that fail the schema, in a plan that repairs documents; `nil` in every other plan.
     package var failing: Int?
 
     /// The jobs of all collections, one collection after another; the jobs of a collection are in the order in which
@@ -23,7 +25,7 @@ package struct SchemaPlan: Sendable {
     /// All entries of the plan, both steps and remarks.
     package var entries: [PlanEntry] { remarks + collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks } }
 
-    /// The number of entries for changes or findings that no step serves, so that documents may stay unfit.
+    /// The number of entries that only recommend a remedy, because no step can make the documents fit.
     package var unplanned: Int { entries.count { $0.role == .manual } }
     /// The number of active steps that a reviewer has to confirm; see ``PlanEntry/review``.
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
@@ -39,7 +41,7 @@ package struct SchemaPlan: Sendable {
 }
 
 extension SchemaPlan {
-    /// The collections in which no step serves a change of a part that the newer schema still has.
+    /// The collections with a change for which no step is possible, except changes that remove a part of the schema.
     ///
     /// Collections that move to another namespace are left out.
     package var unplannedCollections: Set<Namespace> {
@@ -48,11 +50,11 @@ extension SchemaPlan {
         return Set(changes.filter { $0.new != nil && $0.namespace == $0.oldNamespace }.compactMap(\.namespace))
     }
 
-    /// Adds the findings of a check with the newer schema to the plan's entries for changes that no step serves.
+    /// Adds the findings of a check with the newer schema to the entries that only recommend a remedy.
     ///
     /// A finding belongs to the schema change at the finding's path. If there is none, the finding belongs to the
-    /// change at the nearest path that encloses it. A finding is left out if it is only a warning, if a step serves the
-    /// change, or if the change requires nothing of the documents.
+    /// change at the nearest path that encloses it. A finding is left out if it is only a warning, if the plan has a
+    /// step for the change, or if the change requires nothing of the documents.
     package mutating func addFindings(of report: CheckReport) {
         for index in collections.indices {
             guard let found = report.collections.first(where: { $0.namespace == collections[index].namespace }) else {
@@ -90,17 +92,17 @@ package struct CollectionPlan: Sendable {
     package var jobs: [PlannedJob]
     /// Entries that belong to no job of the collection.
     package var remarks: [PlanEntry]
-    /// The partner job for changes that no job can serve; `nil` if none is recommended.
+    /// The draft of a partner job, for changes for which no ordinary job is possible; `nil` if none is recommended.
     package var partner: PartnerDraft?
     /// The newer schema as a validator; `nil` for a removed collection, and in every dialect except MongoDB's own.
     package var validator: BSONDocument?
-    /// Whether a change of the collection is breaking for sync, so that sync has to be terminated for the deploy.
+    /// Whether a change of the collection is breaking for sync: sync must be terminated to deploy the newer schema.
     package var isBreaking = false
 }
 
-/// The time at which a job may run, relative to the deploy.
+/// The time at which a job may run, relative to the deploy of the newer schema.
 package enum Stage: String, Sendable, CaseIterable {
-    /// The job runs while the older schema is live, and runs again after the deploy.
+    /// The job runs while the older schema is live, and again after the newer schema is deployed.
     case beforeDeploy = "before-deploy"
     /// The job runs only once the newer schema is live, or while sync is terminated.
     case afterDeploy = "after-deploy"
@@ -120,11 +122,11 @@ package struct PlannedJob: Sendable {
     package var stage: Stage
     /// Whether the older schema has the collection, so that the job file can name that schema as the active one.
     package var isKnownToOld: Bool
-    /// The job's steps, and the remarks between them.
+    /// The job's entries: its steps, and remarks in place of steps.
     package var entries: [PlanEntry]
     /// The collection whose documents have to be copied to ``namespace`` first; `nil` if nothing has to be copied.
     package var movedFrom: Namespace?
-    /// The part of its stage's work that the job does; `nil` if the job does all of the work.
+    /// The part of the work of ``stage`` that the job does; `nil` if the job does all of the work.
     package var part: Part?
     /// The numbers of documents that the survey counted; `nil` if there was no survey.
     package var documents: Documents?
@@ -176,17 +178,17 @@ package struct PlanEntry: Sendable {
         case step
         /// The documents need no change.
         case nothing
-        /// No step can serve the changes; the entry recommends a remedy.
+        /// No step can adapt the documents to the schema changes; the entry recommends a remedy.
         case manual
     }
 
     /// How the plan treats the entry's changes.
     package var role: Role
-    /// The changes that the entry serves.
+    /// The schema changes for which the entry has a step or a remark.
     ///
-    /// If several entries serve the same changes, only the first of the entries lists them.
+    /// If several entries are for the same changes, only the first of these entries lists them.
     package var changes: [SchemaChange] = []
-    /// The findings of a check that the entry repairs, or recommends a remedy for.
+    /// The findings that the entry repairs, or recommends a remedy for; a check of the documents made them.
     package var violations: [ViolationGroup] = []
     /// Remarks for a reviewer.
     package var remarks: [String] = []
@@ -199,15 +201,15 @@ package struct PlanEntry: Sendable {
     package var review: String?
     /// Steps that the job file has as comments, and that a reviewer can activate.
     package var suggestions: [StepLine] = []
-    /// Whether the step is for values that do not follow the older schema, so that perhaps no document needs it.
+    /// Whether the step is only for values that violate the older schema, so that perhaps no document has such a value.
     package var isStray = false
     /// Whether a partner collection is recommended for the changes.
     package var isForPartner = false
-    /// The partner collection that already serves the changes; `nil` if none does.
+    /// The existing partner collection that covers the changes, so that they need no step; `nil` if there is none.
     package var partner: PartnerCollection?
     /// The survey's finding for the step; `nil` if there was no survey.
     package var finding: StepFinding?
-    /// The documents that the entry's change embeds, counted by the number of links to them: none, one or several.
+    /// The counts of the documents that the entry's change embeds, by the number of links to each document.
     ///
     /// `nil` if the change embeds no documents, or if there was no survey.
     package var parents: Backlinks?

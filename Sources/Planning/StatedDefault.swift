@@ -21,7 +21,7 @@ package struct StatedDefault: Hashable, Sendable {
 }
 
 extension StatedDefault {
-    /// Finds the field that the user named in the newer schema.
+    /// Returns the field of the newer schema that the user named.
     /// - Throws: ``PlanError`` when the name matches no collection, several collections, no field of a collection, or
     ///   an `_id`.
     func place(in schema: ServerSchema) throws(PlanError) -> StatedField.Place {

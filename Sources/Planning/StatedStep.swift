@@ -121,8 +121,7 @@ extension StatedStep {
 
     /// Whether a field is a text for which the schema has no list of allowed values.
     ///
-    /// The planner does not split a text that has such a list, and does not fill such a text by splitting or combining
-    /// other fields.
+    /// The planner splits only such a text, and fills only such a text by splitting or combining other fields.
     static func isText(_ node: SchemaNode) -> Bool {
         node.withoutNull.types == [.string] && node.constraints.allowedValues == nil
     }

@@ -26,7 +26,7 @@ package struct StepLine: Hashable, Sendable {
     package let kind: String
     /// The settings of the step, below the key that names the step's kind, in the order of the file.
     package internal(set) var members: [Member]
-    /// The types of values that a conversion leaves as they are, although they differ from the new type.
+    /// The types whose values a conversion keeps unchanged, although they are not the type to which it converts.
     var kept: Set<SchemaType> = []
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {

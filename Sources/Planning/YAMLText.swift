@@ -1,8 +1,8 @@
 import BSON
 
-/// Texts and constants as a job file writes them, inside of braces.
+/// Converts names and constants to the YAML notation that a job file uses between braces.
 enum YAMLText {
-    /// Returns a name or a path for a job file, in quotation marks if YAML might read it as anything but a text.
+    /// Returns a name or a path for a job file, in quotation marks if a YAML reader might not read it as a string.
     static func word(_ text: String) -> String { isBare(text) ? text : text.quotedAsYAML }
 
     private static func isBare(_ text: String) -> Bool {

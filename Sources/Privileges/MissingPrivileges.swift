@@ -31,7 +31,8 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
         }.joined(separator: "; ")
     }
 
-    /// The message: the missing privileges, and the command that prints the role.
+    /// The message, which states the missing privileges, and how to print a role with all privileges that the command
+    /// requires.
     package var description: String {
         "the user \"\(user)\" lacks privileges for \(command), and nothing was done: missing "
             + "\(list) (shipshape grants \(command) prints the role"

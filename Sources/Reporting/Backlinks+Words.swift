@@ -3,11 +3,10 @@ import Checking
 import ServerSchema
 
 extension Backlinks {
-    /// Returns sentences on documents that become embedded objects: how many have no, one, and several parent
-    /// documents.
+    /// Returns sentences on documents that become embedded objects: how many have no, one, and several parents.
     ///
-    /// A client's migration fails for documents without a parent or with several, so the sentences quote the errors of
-    /// that migration.
+    /// When a client migrates its own copy of the data, the migration fails for documents without a parent or with
+    /// several. The sentences quote the error messages of the migration.
     /// - Parameter ids: How `_id`s are shown.
     func sentences(ids: IDDisplay) -> [String] {
         let from = places.isEmpty ? "" : " (from \(Self.list(places)))"

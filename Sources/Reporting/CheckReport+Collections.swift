@@ -60,7 +60,7 @@ extension CheckReport {
         return "\(share) (\(new.grouped) not in the ledger)"
     }
 
-    /// Returns the consequence for a collection that the active schema covers and the new schema does not.
+    /// Returns a remark on a collection that the active schema covers and the new schema does not cover.
     ///
     /// `nil` if the check has no active schema.
     func fate(of removed: RemovedCollection) -> String? {
@@ -77,7 +77,7 @@ extension CheckReport {
         }
     }
 
-    /// A line for each limit that the user states, with the number of documents that fail.
+    /// A line for each of the user's limits on failing documents, with the number of documents that fail.
     var limitNotes: [String] {
         limits.map { use in
             let place = use.namespace.map { " of \($0)" } ?? (limits.count > 1 ? " of the other collections" : "")
@@ -113,7 +113,9 @@ extension CheckReport {
 }
 
 extension SyncScope {
-    /// The role of a collection in sync, in words, as the reason why the verdict does not count its documents.
+    /// A description of the collection's role in sync.
+    ///
+    /// Reports show it as the reason why the verdict does not count the collection's documents.
     fileprivate var reason: String {
         switch self {
         case .synced: "synced"
@@ -169,7 +171,7 @@ extension CheckReport {
 }
 
 extension MissingGuarantee.Guarantee {
-    /// The consequence for the result if this guarantee is missing, as a clause.
+    /// The weakness of a result that lacks this guarantee, as a clause.
     fileprivate var words: String {
         switch self {
         case .oneMoment: "Not a point-in-time result"

@@ -2,7 +2,9 @@ import BSON
 import Checking
 import ServerSchema
 
-/// The parts of the verdict on the documents, and on the limit of unsynced documents at which sync itself stops.
+/// Two parts of the verdict: the part on the documents, and the part on the limit of unsynced documents.
+///
+/// When that limit is reached, sync itself stops.
 extension CheckReport {
     /// The dialect from which the report takes its words for documents that fail.
     ///

@@ -65,8 +65,8 @@ extension CheckReport {
     /// The name of the verdict, such as `documents_do_not_sync`, for programs that read the report.
     ///
     /// If a collection loses its schema, the name says that documents will stop syncing, although none of them fails
-    /// the check. If documents fail under a schema without sync, the name is `documents_do_not_fit`. If they fail in an
-    /// engine other than Device Sync, ``engineBandName`` decides.
+    /// the check. If documents fail under a validator or a Prisma schema, the name is `documents_do_not_fit`. If they
+    /// fail in an engine other than Device Sync, ``engineBandName`` decides.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
@@ -138,7 +138,9 @@ extension CheckReport {
         return shown + (more > 0 ? [rest] : [])
     }
 
-    /// Returns a clause for each partner collection that serves schema changes, with the number of these changes.
+    /// Returns a clause for each partner collection that has the documents as the new schema describes them.
+    ///
+    /// The clause has the number of schema changes that are made in this partner collection, and not in the original.
     private func served(_ change: DiffReport) -> [String] {
         let served = Dictionary(grouping: change.changes.filter { $0.kind.verdict == .served }, by: \.kind.advice)
         return served.sorted { $0.key < $1.key }.map { advice, changes in
@@ -158,8 +160,8 @@ extension CheckReport {
                 ] : [])
     }
 
-    /// A sentence on the effect of paused or terminated sync on the deploy; `nil` if sync is enabled or its state is
-    /// unknown.
+    /// A sentence on paused or terminated sync, and on what it means for the change of the schema; `nil` if sync is
+    /// enabled or its state is unknown.
     private var state: String? {
         switch sync.state {
         case .enabled, nil: return nil

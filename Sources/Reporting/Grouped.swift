@@ -28,8 +28,8 @@ struct Share {
         if part >= 1 { return "100%" }
         if part < 0.000_001 { return "<0.0001%" }
         let digits = part > 0.5 ? 1 - part : part
-        // The percentage has enough decimal places to show two significant digits of `digits`: at least one, and at
-        // most four.
+        // The number of decimal places, from one to four, that shows two significant digits of `digits`: of the share
+        // or, above 50%, of its difference from 100%.
         let places = digits >= 0.01 ? 1 : digits >= 0.001 ? 2 : digits >= 0.000_1 ? 3 : 4
         var scale = 100.0
         for _ in 0..<places { scale *= 10 }

@@ -8,8 +8,9 @@ struct MigrationRow {
     var job: String
     /// The state of the job, which begins with `pending` or `applied`.
     ///
-    /// After `pending`, the text shows the state of an unfinished run, or says that the job waits for the deploy or is
-    /// due again. After `applied`, it says whether there are findings, and shows the state of an unfinished undo.
+    /// After `pending`, the text shows the state of an unfinished run, or says that the job waits for the deploy of its
+    /// next schema, or that the job is due again. After `applied`, the text says whether there are findings, and shows
+    /// the state of an unfinished undo.
     var state: String
     var at: ServerTime?
     var by: String?

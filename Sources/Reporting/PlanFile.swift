@@ -13,10 +13,10 @@ package struct PlanFile: Sendable {
     /// The paths of the active and the next schema, as the job file states them.
     ///
     /// A path is `nil` if the schema is not a file or folder. The path of the active schema is also `nil` if that
-    /// schema does not have the job's collection. The operator does not have to edit the job file after the deploy,
-    /// because `shipshape deployed` records that the next schema is live.
+    /// schema does not have the job's collection. The operator does not have to edit the job file after the next schema
+    /// is deployed, because `shipshape deployed` records that this schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
-    /// The jobs that follow this job after the deploy, joined by "and"; `nil` if there are none.
+    /// The jobs to run after this job, once the newer schema is deployed, joined by "and"; `nil` if there are none.
     ///
     /// Each job is named by the path of its file or, if no files are written, by its name.
     package let follower: String?

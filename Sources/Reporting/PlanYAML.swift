@@ -7,7 +7,8 @@ import ServerSchema
 
 /// The text of a planned job's file.
 ///
-/// A comment before each step describes the change or finding that the step serves, so that people can review the file.
+/// A comment before each step names the schema change or the finding that is the reason for the step, so that people
+/// can review the file.
 package struct PlanYAML: Sendable {
     private let file: PlanFile
     private let validator: BSONDocument?
@@ -29,7 +30,7 @@ package struct PlanYAML: Sendable {
         validator = file.job.stage == .whileWarning || file.job.stage == .anyTime ? plan.validator : nil
     }
 
-    /// Returns the text of a partner job's file.
+    /// Returns the text of the job file that `draft` proposes for a partner collection.
     package static func text(
         of draft: PartnerDraft, old: String, new: String, oldPath: String?, newPath: String?
     ) -> String {
@@ -184,13 +185,14 @@ package struct PlanYAML: Sendable {
         return lines
     }
 
-    /// The numbered instructions for the operator of a job that runs before the deploy.
+    /// The numbered instructions for the operator of a job that runs before the newer schema is deployed.
     ///
     /// They begin with number 2, because `head` has number 1.
     private var deploy: [String] {
         let lastStep = "Check what is left: \(check)"
         if isBreaking {
-            // The job has to run again after sync was terminated, because old clients can write documents until then.
+            // The job has to run again after sync was terminated, because old clients can write documents until sync is
+            // terminated.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
             let order = PlanWords.termination(doing: jobs.joined(separator: " and "))
             return "2. Deploy \(file.new), a breaking change: \(order)".wrapped(to: 112) + ["3. \(lastStep)"]
@@ -204,7 +206,7 @@ package struct PlanYAML: Sendable {
         return steps.enumerated().map { "\($0.offset + 2). \($0.element)" }
     }
 
-    /// The command that checks the documents after the deploy, when only the newer schema is live.
+    /// The command that checks the documents after the newer schema is deployed and is the only active one.
     private var check: String {
         "shipshape check \(file.new.shellWord)"
             + (isOfPrisma ? " --database \(file.job.namespace.database.shellWord)" : "")

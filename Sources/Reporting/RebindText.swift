@@ -7,9 +7,9 @@ package import JobReports
 package enum RebindText {
     /// Returns a text with the earlier and the current UUID of the job's collection.
     ///
-    /// It also says how many changes in the job's journal belong to documents that are still in the collection.
-    ///
-    /// Without a journal, the text says whether the document of the last checkpoint is still there, if this is known.
+    /// The text also says how many changes in the job's journal belong to documents that are still in the collection.
+    /// Without a journal, it says instead whether the last document that the job's checkpoint names is still in the
+    /// collection, if this is known.
     package static func plan(_ plan: RebindPlan) -> String {
         [
             "job \(plan.job) is bound to \(plan.namespace) with the UUID \(uuid(plan.was)); "

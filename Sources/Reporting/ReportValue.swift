@@ -66,7 +66,8 @@ extension ReportValue: ExpressibleByDictionaryLiteral, ReportValueConvertible {
 
     var reportValue: ReportValue { self }
 
-    /// Returns an object with the member `record`, which is the first member of each JSON line and names its kind.
+    /// Returns an object with the member `record`: the name of the kind of a JSON line, and the first member of the
+    /// line.
     static func record(_ name: String) -> ReportValue { ["record": name] }
 
     /// The members of an object; empty for other values.

@@ -52,8 +52,10 @@ extension RunEstimate {
 }
 
 extension Int {
-    /// Returns a line that says that a job makes this number of documents unsyncable; it ends with the headroom, if
-    /// known.
+    /// Returns a line such as `makes 3 documents unsyncable under the active schema`, with this number of documents.
+    ///
+    /// The line ends with the headroom, if it is known.
+    /// - Parameter verb: the first word of the line.
     func unsyncable(_ verb: String, _ headroom: Headroom?) -> String {
         "\(verb) \(documents) unsyncable under the active schema" + (headroom.map { " (\($0.text))" } ?? "")
     }
@@ -64,8 +66,7 @@ extension Headroom {
     /// must stay under 90,000`.
     var text: String { "unsynced documents: \(sum)" }
 
-    /// The counts and the limit, without the name of the metric, such as `292 in the ledger + 10 pending, must stay
-    /// under 90,000`.
+    /// The counts and the limit, such as `292 in the ledger + 10 pending, must stay under 90,000`.
     var sum: String {
         let entries = ledger?.words ?? "no ledger"
         return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
@@ -82,7 +83,7 @@ extension Double {
 
 /// The texts for a run that was stopped before its end.
 extension RunStop {
-    /// The reason for the stop; the numbers of the limit have thousands separators.
+    /// The reason for the stop; if it is the limit of unsynced documents, the text has the counts and the limit.
     var text: String {
         if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.sum)" } else { reason }
     }
@@ -105,7 +106,8 @@ extension RunStop {
 extension LedgerCount {
     /// The number of entries in the ledger, such as `292 in the ledger`.
     ///
-    /// If the entries name fewer documents, the text has both numbers: `292 entries of 290 documents in the ledger`.
+    /// If several entries are about the same document, the text has both numbers: `292 entries of 290 documents in the
+    /// ledger`.
     var words: String {
         guard let documents, documents < entries else { return "\(entries.grouped) in the ledger" }
         return "\(entries.entries) of \(documents.documents) in the ledger"

@@ -77,7 +77,8 @@ struct ViolationGroupWords {
                 ? "the filter also finds others" : "not the scan's count, perhaps because documents changed")
     }
 
-    /// The exception that covers the group, with its reason and owner; `nil` if there is none.
+    /// A clause on the exception with which the operator accepts the group, with its end, reason and owner; `nil` if
+    /// none.
     var exception: String? {
         group.exception.map(\.acceptance).map { acceptance in
             let end = acceptance.expires.map { " until \($0)" } ?? ""
@@ -86,7 +87,9 @@ struct ViolationGroupWords {
         }
     }
 
-    /// Returns an `_id`, with the value at the finding's path if the report shows values; `nil` if `_id`s are hidden.
+    /// Returns the group's sample `_id` at an index; `nil` if `_id`s are hidden.
+    ///
+    /// If the report shows values, the text also has the sample document's value at the path of the violation.
     private func sample(_ index: Int) -> String? {
         guard let id = ids.text(group.sampleIDs[index]) else { return nil }
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
@@ -108,7 +111,7 @@ extension ViolationGroup {
 }
 
 extension Checking.Level {
-    /// The level that a report shows for a finding of this level.
+    /// The level of a report entry for a finding whose level in the check is `self`.
     var reported: Report.Level {
         switch self {
         case .certain: .error

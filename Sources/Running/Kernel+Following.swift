@@ -16,8 +16,8 @@ extension Kernel {
         events: @Sendable @escaping (RunEvent) -> Void, freeing: () throws -> Void = {}
     ) throws -> Kernel {
         let (identity, started) = (RunnerIdentity.current(), ContinuousClock.now)
-        // A command fails if its collection is dropped while the command runs. The policy retries the command, because
-        // the change feed will report the drop.
+        // A command fails if its collection is dropped while the command runs. The policy retries such a command
+        // instead of ending the run, because the change feed reports the drop afterwards.
         let retry = RetryPolicy(limit: options.retryLimit, stop: stop, events: events, survivesDrops: true)
         func openStore() throws(MongoError) -> StateStore {
             StateStore(

@@ -66,7 +66,8 @@ package struct Kernel: ~Copyable {
     ///
     /// The operation must be repeatable. While the server refuses commands because of its load, this function keeps the
     /// lease and records the wait in the state database.
-    /// - Parameter those: returns whether a failure must not be retried here; `nil` for the kernel's own policy.
+    /// - Parameter those: returns `true` for a failure that must not be retried although ``retry`` would retry it.
+    ///   `nil` if there are no such failures.
     package func retrying<R>(
         refusing those: (@Sendable (any Error) -> Bool)? = nil, _ operation: () throws -> R
     ) throws -> R {

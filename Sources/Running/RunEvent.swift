@@ -17,7 +17,7 @@ package enum RunEvent: Sendable {
     case halved(documents: Int)
     /// Even a chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument
-    /// The run waits for the given throttle reasons.
+    /// The run waits because of the given throttle reasons.
     case waiting([WaitReason])
     /// The run continues, after it waited for `seconds` seconds because of throttle reasons.
     case continuing(seconds: Double)
@@ -27,9 +27,10 @@ package enum RunEvent: Sendable {
     case skipped(Failure)
     /// The sync translator has locked documents, and the run waits for them, `seconds` at most.
     case waitingForLocks(documents: Int, seconds: Double)
-    /// An undo waits until the reservations of `documents` repaired documents end.
+    /// An undo waits until it can release the reservations of `documents` documents that sync again or no longer exist.
     ///
-    /// A repaired document stays reserved for `seconds` seconds, because the ledger may still show it during this time.
+    /// Each of these documents stays reserved for `seconds` seconds, because the sync engine's ledger of unsynced
+    /// documents may still list it during this time.
     case waitingForLedger(documents: Int, seconds: Double)
     /// A new pass begins, because `documents` documents still need the job after the last pass.
     ///

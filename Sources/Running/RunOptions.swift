@@ -16,10 +16,11 @@ package struct RunOptions: Sendable {
     package var maxRuntime: Duration?
     /// Whether the run keeps a journal, unless the job file turns the journal off.
     package var keepsJournal = true
-    /// The location of the ledger of unsynced documents, and the apps whose ledger entries count towards the limit.
+    /// The location of the ledger of unsynced documents, and the apps whose entries count towards the limit of unsynced
+    /// documents.
     package var ledger = LedgerScope()
-    /// How many documents in all the job may make unsyncable, even beyond the limit of unsynced documents; with `nil`,
-    /// the limit applies.
+    /// The total number of documents that the job may make unsyncable, even beyond the limit of unsynced documents;
+    /// with `nil`, that limit applies.
     package var allowUnsync: Int?
     /// Whether the operator states that the job's next schema is the active one.
     package var statesDeploy = false

@@ -4,7 +4,7 @@ import BSON
 package enum RunStop: Sendable, Hashable {
     /// The process received SIGINT or SIGTERM.
     case signal
-    /// Documents that need the job kept arriving; the number says how many still need it.
+    /// Clients kept writing documents that need the job; the number says how many documents still need it.
     case arrivals(Int)
     /// The time that `--max-runtime` allows is used up.
     case timeBudget

@@ -22,7 +22,7 @@ package struct CollectionScan: Sendable {
         self.options = options
     }
 
-    /// Reads the documents on several threads, and then judges again the documents that changed in the meantime.
+    /// Reads the documents on several threads, and then judges those documents again that changed during the scan.
     /// - Throws: ``MongoError``, ``ScanStopped``, or ``BSONError`` for a damaged document.
     package func run() async throws -> ScanResult {
         let (tracker, missing) = try await track()
@@ -84,7 +84,7 @@ package struct CollectionScan: Sendable {
     }
 }
 
-// MARK: equal texts of `_id`s
+// MARK: documents whose `_id`s have the same text
 
 extension CollectionScan {
     /// Counts the documents whose `_id` has the same text as the `_id` of another document, such as 1 and "1".

@@ -22,7 +22,7 @@ struct FileThreads: Sendable {
     /// The number of threads; one if a listener receives the failing documents, which must be in the order of the file.
     private var count: Int { part.options.listeners.onFailure == nil ? part.options.threads : 1 }
 
-    /// Adds all documents of the file to `tally`, which keeps the same documents as samples as with a single thread.
+    /// Adds all documents of the file to `tally`, whose samples are then the same as with a single thread.
     /// - Throws: ``DumpError``, or ``ScanStopped``.
     func add(to tally: inout Tally) throws {
         let blocks = try FileBlocks(of: path)

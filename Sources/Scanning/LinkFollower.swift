@@ -12,12 +12,12 @@ struct LinkFollower {
     private let namespaces: [Namespace]
     /// The collections in the deployment to which the schema's links lead, one for each link.
     private let collections: [MongoCollection]
-    /// The schemas of the linked collections, as far as the scan has them.
+    /// The schemas by which linked documents are judged, by collection.
     ///
-    /// A linked document is judged by the schema of its collection.
+    /// A linked collection has no entry if the scan has no schema for it.
     private let targets: [Namespace: CompiledSchema]
     private let retryLimit = Duration.seconds(60)
-    /// Returns whether to give up; called before a failed read of linked documents is repeated.
+    /// Returns whether to stop retrying; called before each retry of a failed read of linked documents.
     private let isStopped: () -> Bool
     private var pending: [Source] = []
     private var pendingCount = 0

@@ -2,10 +2,10 @@ package import BSON
 package import Mongo
 package import ServerSchema
 
-/// Counts, with one aggregation, the documents of a collection that have values at given paths, by the values' types.
+/// Counts, with one aggregation, how many documents of a collection have values of each type at given paths.
 ///
 /// The counts are exact: the aggregation looks into arrays and dictionaries on a path. A document counts once for each
-/// path, even if it has many values there.
+/// path, even if it has many values at the path.
 package struct PathCensus {
     /// The numbers of documents that are counted for one path.
     package struct Count: Sendable {
@@ -46,7 +46,7 @@ package struct PathCensus {
     /// The type that `$type` returns for a missing field.
     private static let missing = "missing"
 
-    /// The stages that return the number of documents for each combination of a path and the types of its values.
+    /// The stages that return, for each path and each set of types of its values, the number of documents.
     private var pipeline: [BSONDocument] {
         let places = paths.enumerated().map { number, path -> BSONValue in
             ["p": .long(Int64(number)), "t": Self.types(of: "$$ROOT", path.steps[...], depth: 0)]
@@ -92,10 +92,10 @@ extension BSONValue {
         ["$cond": .array(of: [["$eq": .array(of: [["$type": self], .string(wanted)])], found, .array(of: [])])]
     }
 
-    /// Returns an expression for the value of an object's field.
+    /// Returns an expression for the value of the field `name` of an object.
     ///
-    /// A name with a dot, for example, would be read as a path. For such a name, the expression searches the object's
-    /// fields.
+    /// MongoDB would read a name with a dot, for example, as a path. For such a name, the expression searches the
+    /// object's fields.
     static func field(_ name: String, of value: BSONValue) -> BSONValue {
         if case .string(let variable) = value, !name.isEmpty, !name.contains("."), !name.hasPrefix("$") {
             return .string("\(variable).\(name)")

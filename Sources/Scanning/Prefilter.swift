@@ -12,10 +12,9 @@ package struct Prefilter: Sendable {
     package init(proof: BSONDocument) { self.proof = proof }
 }
 
-/// Counts, on the server, how many documents match the filter of each group of findings, so that a check can compare
-/// these numbers with its own.
+/// Counts on the server how many documents match each of several filters, one filter for each group of findings.
 ///
-/// One aggregation counts for several filters.
+/// A check compares these numbers with the numbers that it found itself. One aggregation counts for several filters.
 package struct FilterProof {
     let namespace: Namespace
     /// A filter for the documents that the check reads; empty for all documents.

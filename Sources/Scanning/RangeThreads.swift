@@ -80,8 +80,8 @@ package struct RangeThreads: Sendable {
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
             let count = options.readers * 4
-            // A single thread reads all records as one part. It also needs the plan, because after a lost cursor, it
-            // can resume only after one of the records that the plan lists.
+            // A single thread reads all records as one part. It needs the record plan nevertheless: if its cursor is
+            // lost, it can resume only after one of the records that the plan lists.
             let parts = options.threads > 1 ? count : 1
             if !byID, options.readFilter.isEmpty, options.part == nil,
                 let plan = try RecordPlan.make(for: namespace, on: client, parts: parts)

@@ -41,8 +41,8 @@ struct RecordReader: ResumingReader {
                 }
                 if !isRead { try readBatches(after: &place, body) }
                 isRead = true
-                // A restart of the member between two cursors causes no error, so the member's process is compared
-                // with the process for which the plan was made.
+                // A restart of the member between two cursors causes no error, but may renumber the records. The
+                // member's process must therefore still be the process for which the `RecordPlan` was made.
                 try expectSameProcess()
                 return
             } catch let error as MongoError where error.code == .keyNotFound && place != nil && !isRecordGone {
@@ -98,8 +98,9 @@ struct RecordReader: ResumingReader {
     ) throws {
         var bound = LastID()
         try bound.remember(BSONDocument([("_id", through.id)]).view)
-        // Usually the batch contains the document of the part's last record, in that record. If another client removed
-        // the document, the batch lacks it. If a client inserted it again, it has another record number.
+        // Usually the batch contains the document of the part's last record, and the document still has that record
+        // number. If another client removed the document, the batch lacks it. If a client inserted it again, it has
+        // another record number.
         guard try !cursor.forEach({ try !bound.isID(of: $0) }),
             try RecordPlan.records(of: [through.id], in: collection, reads) == [through]
         else {
@@ -111,8 +112,8 @@ struct RecordReader: ResumingReader {
 
     /// Reads the documents after `place` together with their record numbers.
     ///
-    /// The server starts at the nearest earlier record of the plan that still exists, else at the start of the
-    /// collection. The documents before `place` are skipped.
+    /// The server starts after the nearest earlier record that the ``RecordPlan`` knows and that still exists, or at
+    /// the start of the collection if there is none. The reader skips the documents up to `place`.
     /// - Parameter isForStart: Whether to stop after the first batch that ends after `place`, because a cursor without
     ///   record numbers can resume there.
     /// - Returns: Whether there may be more documents to read.

@@ -1,5 +1,7 @@
-/// The kinds that replace a change's kind in special cases: the collection does not sync, the schemas are versioned, a
-/// partner collection serves the change, or the schema is that of a validator.
+/// The kinds of change that apply, in special cases, in place of the usual kind of a change.
+///
+/// The cases are: the collection does not sync, the schemas are versioned, a partner collection exists for the changed
+/// one, or the schema belongs to a validator.
 extension ChangeKind {
     /// The kind that replaces this kind if the collection does not sync.
     ///
@@ -27,8 +29,9 @@ extension ChangeKind {
                 + "mode cannot do this.")
     }
 
-    /// Returns the kind that replaces this kind if a partner collection serves the change: the partner has the
-    /// documents as the new schema describes them, and the original collection keeps its schema.
+    /// Returns the kind that replaces this kind if a partner collection makes the change unnecessary for the original.
+    ///
+    /// The partner has the documents as the new schema describes them, and the original collection keeps its schema.
     func served(by partner: PartnerCollection) -> ChangeKind {
         ChangeKind(
             code, server: .served, client: .served, then: [],

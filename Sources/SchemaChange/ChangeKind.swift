@@ -45,9 +45,9 @@ public struct ChangeKind: Hashable, Sendable {
         case resync
         /// The server may read the whole collection again.
         case mayResync = "may-resync"
-        /// Documents that do not fit stop syncing.
+        /// Documents that do not fit the newer schema stop syncing.
         case unsyncedDocuments = "unsynced-documents"
-        /// The server refuses writes of documents that do not fit.
+        /// The server refuses writes of documents that do not fit the newer schema.
         case refusedWrites = "refused-writes"
         /// Clients with a local file need a higher schema version or a migration.
         case clientMigration = "client-migration"

@@ -71,8 +71,8 @@ struct Comparison {
     }
 
     private mutating func compareElements(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
-        // If neither version has `items`, both element schemas are generated ones, which have no `items` either.
-        // Comparing the elements of generated schemas would never end.
+        // If neither version has `items`, the schemas of the elements are generated, and the generated schemas have no
+        // `items` either. Comparing the elements of generated schemas would never end.
         guard old.items != nil || new.items != nil else { return }
         guard old.isTuple == new.isTuple, old.elements.count == new.elements.count else {
             let words = "\(spot.new): \(old.elementWords) → \(new.elementWords)"
@@ -339,7 +339,7 @@ extension Comparison {
 
     /// Whether two links lead to the same collection by the same key.
     ///
-    /// If the rename map renames or moves the collection or the key, its new name counts as the same.
+    /// If the rename map gives a new name to the collection or the key of the older link, the new name is compared.
     private func isSame(_ old: Relationship, _ new: Relationship) -> Bool {
         map.newName(of: old.target) == new.target
             && (old.foreignKey == new.foreignKey

@@ -90,13 +90,14 @@ public struct DiffReport: Sendable {
     }
 }
 
-/// The numbers of documents that a change affects, counted before the deploy.
+/// The numbers of documents that a change affects, counted before the newer schema is deployed.
 public struct ChangeWeight: Hashable, Sendable {
     /// The number of documents in the collection.
     public var documents: Int
     /// The number of documents that have a value at the path of the change, including null.
     public var withField: Int
-    /// The number of documents in which the changed field is missing or null in at least one object.
+    /// The number of documents in which at least one object that should have the changed field lacks it, or has null in
+    /// it.
     public var withoutField: Int
     /// The number of documents with values of each type at the path of the change, from the most to the least frequent.
     public var types: [TypeCount]

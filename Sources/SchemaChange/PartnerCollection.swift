@@ -36,7 +36,7 @@ public struct PartnerCollection: Hashable, Sendable {
 }
 
 extension PartnerCollection {
-    /// Whether a change of the original is breaking or versioned, so that the partner should serve it.
+    /// Whether a change of the original collection is breaking or versioned, so that the partner should serve it.
     ///
     /// The removal of the original's type does not count: a partner cannot serve it, because the original then has no
     /// schema to keep.

@@ -57,8 +57,9 @@ struct PrismaVerdict {
 
     /// The kind of a change that gives a field another name in the documents.
     ///
-    /// If the field is required and has no default, a client fails to read documents that have only the other name.
-    /// Otherwise, the client reads them, but does not see the value under the other name.
+    /// Older and newer clients then read and write the field under different names. If the field is required and has no
+    /// default, a client fails to read documents that lack the client's own name. Otherwise, the client reads them, but
+    /// does not see the value under the other name.
     private var renamed: ChangeKind {
         let fails = isRequired(change.new) && change.new?.node?.defaultValue == nil
         let failsOld = isRequired(change.old) && change.old?.node?.defaultValue == nil

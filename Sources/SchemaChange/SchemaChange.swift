@@ -16,9 +16,10 @@ public struct SchemaChange: Hashable, Sendable {
     ///
     /// The path is the root if the change affects the collection's type as a whole, for example its title.
     public var path: SchemaPath
-    /// The collection of the documents before the deploy; the older name if the collection moved.
+    /// The collection that has the documents before the newer schema is deployed; the older name if the collection
+    /// moved.
     public var oldNamespace: Namespace?
-    /// The path in the documents before the deploy, with the older names of renamed fields.
+    /// The path in the documents before the newer schema is deployed, with the older names of renamed fields.
     public var oldPath: SchemaPath
     /// The changed part in the older schema, at `oldPath`; `nil` if the older schema does not have it.
     public var old: Side?
@@ -30,7 +31,9 @@ public struct SchemaChange: Hashable, Sendable {
     public var place: SourceLocation?
     /// The object of the newer schema that lost a field; `nil` for a change that removes no field.
     var newHolder: SchemaNode?
-    /// The partner collection that serves the change, or that the change adds; `nil` if there is none.
+    /// The partner collection that concerns the change; `nil` if there is none.
+    ///
+    /// The partner collection has the documents as the newer schema describes them, or the newer schema adds it.
     public internal(set) var partner: PartnerCollection?
     /// A clause that says what changed, such as `email becomes required`; it never has a value of a document.
     public var description: String
@@ -216,9 +219,9 @@ extension SchemaChange {
         public var path: SchemaPath
         /// The schema of the changed part; `nil` for a change of the sync configuration.
         public var node: SchemaNode?
-        /// Whether the field is required in the surrounding object.
+        /// Whether the changed field is required in the surrounding object.
         public var isRequired: Bool
-        /// The link of the field, or of its elements or values; `nil` if there is none.
+        /// The link of the changed field, or of the field's elements or values; `nil` if there is none.
         public var link: Relationship?
         /// The position of the changed part in the schema's file.
         public var location: SourceLocation

@@ -6,7 +6,7 @@ public import ServerSchema
 /// A rename of a property, a type or a collection is recognized if the operator states it, or if two Prisma schemas
 /// show it by `@map` or `@@map`. Any other rename looks like a removal and an addition.
 public enum SchemaDiff {
-    /// Returns the changes of one collection's schema, in the order of the schemas.
+    /// Returns the changes of one collection's schema, object by object.
     ///
     /// For each object, removals come first, in the order of `old`, then additions and changes, in the order of `new`.
     public static func changes(from old: CollectionSchema, to new: CollectionSchema) -> [SchemaChange] {

@@ -65,14 +65,14 @@ extension SchemaNode {
         Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
     }
 
-    /// The one schema of all elements of an array; `nil` if this schema has none.
+    /// The schema that `items` states for all elements of an array; `nil` without `items`, or if `items` states a
+    /// schema for each position.
     var inner: SchemaNode? { if case .each(let element) = items { element } else { nil } }
 
-    /// The one schema of all elements of an array; this schema itself if it has none.
+    /// The schema that `items` states for all elements of an array; if there is no such schema, this schema itself.
     var each: SchemaNode { inner ?? self }
 
-    /// Whether the value or its elements are of Prisma's type `BigInt`, for which a client reads an int or a long, but
-    /// no double.
+    /// Whether the schema is for Prisma's type `BigInt`, or for lists of it; clients read no double as a `BigInt`.
     var refusesDoubles: Bool { each.scalar == .bigInt }
 
     /// The title; `nil` if there is none, or if it is empty.

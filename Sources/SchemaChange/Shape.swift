@@ -44,7 +44,7 @@ package enum Shape: Hashable, Sendable {
         }
     }
 
-    /// Returns the kind of the change of a property from this shape to `other`; `nil` if the shapes are equal.
+    /// Returns the kind of change if a property with this shape gets the shape `other`; `nil` if the shapes are equal.
     func change(to other: Shape) -> ChangeKind? {
         switch (self, other) {
         case _ where self == other: nil
@@ -59,12 +59,14 @@ package enum Shape: Hashable, Sendable {
         }
     }
 
-    /// Returns the kind of the change of a primary key from this shape to `other`; `nil` if the shapes are equal.
+    /// Returns the kind of change if a primary key with this shape gets the shape `other`; `nil` if the shapes are
+    /// equal.
     func idChange(to other: Shape) -> ChangeKind? { self == other ? nil : .idTypeChanged }
 
-    /// Returns the kind of the change of elements or values from this shape to `other`; `nil` if the shapes are equal.
+    /// Returns the kind of change if elements or values with this shape get the shape `other`.
     ///
-    /// The elements are those of a list or a set, and the values are those of a dictionary.
+    /// The elements are those of a list or a set, and the values are those of a dictionary. The result is `nil` if the
+    /// shapes are equal.
     func elementChange(to other: Shape) -> ChangeKind? {
         if case .single(let before) = self, case .single(let after) = other, before != after,
             before.subtracting([.null]) == after.subtracting([.null])

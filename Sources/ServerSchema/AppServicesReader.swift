@@ -100,7 +100,8 @@ struct AppServicesReader {
                         .wrongValue, at: member.value.location,
                         "property \"\(member.name)\" must be a schema, not \(member.value.kind)",
                         remedy: member.value.text.map { "write {\"bsonType\": \"\($0)\"}" }), below: step)
-                // The property is kept, with an empty schema, because `required` and links may name it.
+                // A property whose value is not a schema is kept with an empty schema, because `required` and links may
+                // name the property.
                 result.append(
                     SchemaNode.Property(name: member.name, node: SchemaNode(location: member.value.location)))
                 continue

@@ -41,8 +41,8 @@ public struct ObjectBoxModel: Hashable, Sendable {
 }
 
 extension ObjectBoxModel {
-    /// The bits of the number `flags`: one marks an entity that syncs, the other marks the property with the object's
-    /// ID.
+    /// The bits of the member `flags` of an entity or a property: `syncs` marks an entity that syncs, and `isID` marks
+    /// the property that holds the object's ID.
     private static let (syncs, isID) = (2, 1)
 
     /// Reads a model file.

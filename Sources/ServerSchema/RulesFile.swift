@@ -12,7 +12,7 @@ struct RulesFile {
     let service: String?
     /// The schema; `nil` when the file has none.
     let schema: LocatedJSON?
-    /// The map of links; `nil` when the file has none.
+    /// The relationships, which map fields of the collection to linked collections; `nil` when the file has none.
     let relationships: LocatedJSON?
 
     /// Reads a rules file; `nil` for another kind of file, such as one that is itself a schema.

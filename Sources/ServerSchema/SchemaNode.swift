@@ -32,10 +32,10 @@ public struct SchemaNode: Sendable {
     public var scalar: PrismaScalar?
     /// The value that clients return for a required field that is missing.
     public var defaultValue: BSONValue?
-    /// The rules for the value that are not in another property of the node.
+    /// The rules for the value for which the node has no other property.
     ///
-    /// Most schemas have no such rules. The rules would take more memory than the rest of a node, so a node allocates
-    /// memory for them only when they are set.
+    /// Most schemas have no such rules. The rules would take more memory than all other properties of a node, so a node
+    /// allocates memory for them only when they are set.
     public var constraints: Constraints {
         get { rare?.constraints ?? Constraints() }
         set { rare = Rare(constraints: newValue, keyOfModel: keyOfModel, deprecation: deprecation) }
@@ -133,11 +133,11 @@ public struct SchemaNode: Sendable {
 
     /// The rule for fields that neither `properties` nor `patternProperties` describes.
     public indirect enum AdditionalProperties: Sendable {
-        /// These fields may have any value.
+        /// A field that neither `properties` nor `patternProperties` describes may have any value.
         case allowed
-        /// These fields must be absent.
+        /// An object must not have a field that neither `properties` nor `patternProperties` describes.
         case forbidden
-        /// These fields must fit the given schema.
+        /// A field that neither `properties` nor `patternProperties` describes must fit the given schema.
         ///
         /// If the surrounding schema has no `properties`, it describes a dictionary.
         case schema(SchemaNode)

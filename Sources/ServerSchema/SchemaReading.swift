@@ -15,8 +15,8 @@ struct SchemaReading {
     let isForLint: Bool
     /// Whether ``SchemaSearch`` reads this folder to find out whether it holds schemas.
     ///
-    /// If a folder of the user holds no schema, the error suggests other folders, which ``SchemaSearch`` finds. A
-    /// reading by ``SchemaSearch`` itself makes no such suggestion, so it starts no further search.
+    /// If the folder that a user named holds no schema, the error suggests other folders, which ``SchemaSearch`` finds
+    /// by reading them. Such a reading makes no suggestion itself, so it starts no further search.
     var isSuggested = false
 
     var reader = AppServicesReader()

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 internal import SystemPackage
 
-/// Finds the folders below a folder that hold schemas.
+/// Finds, below a given folder, the folders that hold schemas.
 ///
-/// The folders are only suggested to the user. The search therefore ignores folders that it cannot read, and ends early
-/// in a very large folder.
+/// The found folders are only suggested to the user. The search therefore ignores folders that it cannot read, and ends
+/// early in a very large folder.
 package enum SchemaSearch {
     /// The most levels of folders that are searched below the given folder.
     private static let mostLevels = 4

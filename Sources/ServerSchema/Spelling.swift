@@ -1,11 +1,11 @@
 /// Finds the known word that a misspelt word probably means.
 package enum Spelling {
-    /// Returns the candidate that is most similar to `word`; `nil` if none is similar enough for a typing error.
+    /// Returns the candidate that the user probably meant by `word`; `nil` if no candidate is similar enough.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates, most: 1).first
     }
 
-    /// Returns the candidates nearest to `word`, the nearest first; empty if none is near enough for a typing error.
+    /// Returns the candidates that the user may have meant by `word`, the most similar first; empty if none is similar.
     package static func nearest(to word: String, among candidates: some Sequence<String>, most: Int) -> [String] {
         let lowered = Array(word.lowercased().utf8)
         let limit = max(1, lowered.count / 3)
@@ -39,7 +39,7 @@ package enum Spelling {
         return last[right.count]
     }
 
-    /// Returns `did you mean "…"?` with the most similar candidate; `nil` if none is similar enough for a typing error.
+    /// Returns `did you mean "…"?` with the candidate that is probably meant; `nil` if no candidate is similar enough.
     package static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates).map { "did you mean \"\($0)\"?" }
     }

@@ -19,7 +19,7 @@ package struct CompiledJob: Sendable {
     /// They are counted only under an App Services schema, because App Services keeps a ledger of such documents. A
     /// validator, for example, has neither a ledger nor a limit, because the server refuses documents that do not fit.
     package private(set) var countsUnsyncable: Bool
-    /// The schema to which the job makes the documents fit; `nil` if the job names none.
+    /// The next schema, which the documents fit after the job; `nil` if the job names none.
     package let next: CompiledSchema?
     /// The changes from the active schema to the next one in the job's collection; empty if the job does not name both
     /// schemas.
@@ -31,7 +31,7 @@ package struct CompiledJob: Sendable {
     /// The internal ids of the sync engine's app, which the ledger's entries contain; empty if the schemas do not name
     /// the app.
     package let appIDs: [String]
-    /// For each collection whose documents the job embeds, the fields that link to it.
+    /// For each collection whose documents the job embeds, the fields that link to that collection.
     ///
     /// The active schema declares the links. If the job names no active schema, the next schema declares them.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
@@ -206,8 +206,9 @@ package struct CompiledJob: Sendable {
     /// Whether the server runs all steps, and the client computes none.
     package var isServerSide: Bool { phases.allSatisfy(\.isServerSide) }
 
-    /// The job after the deploy of the next schema: the same steps, judged by the next schema instead of the active
-    /// one.
+    /// The job after the deploy of the next schema.
+    ///
+    /// It has the same steps, but its documents are checked against the next schema instead of the active one.
     package var afterDeploy: CompiledJob {
         guard let deployed else { return self }
         var job = self

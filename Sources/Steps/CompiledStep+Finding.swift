@@ -3,8 +3,9 @@ package import Jobs
 
 /// The findings of a step in a document, as expressions for the server.
 extension CompiledStep {
-    /// The reasons why the step skips a document, each with its condition; the last reason is that the document is
-    /// locked.
+    /// The reasons why the step skips a document, each with its condition.
+    ///
+    /// The last reason is that the sync translator of Device Sync has locked the document.
     package var reasons: [(reason: Reason, when: Expression)] {
         skipped + [(.locked, needs && !SyncLock.isFree)]
     }

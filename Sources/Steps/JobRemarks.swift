@@ -40,8 +40,9 @@ extension CompiledJob {
         if !keepsJournal { notes.append("no journal is kept: the job cannot be undone") }
         switch active?.dialect {
         case .appServices: break
-        // A repair job gets no note about documents that are not counted. Its active schema is also its next schema,
-        // and a run counts the documents that clients of the next schema cannot read.
+        // The note below says that documents which clients of the active schema cannot read are not counted. It is not
+        // true for a repair job, whose active schema is also its next schema, because a run counts the documents that
+        // clients of the next schema cannot read.
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
@@ -85,10 +86,9 @@ extension CompiledJob {
         try checkSize()
     }
 
-    /// Returns a note for the operator if the server is older than MongoDB 5.0, because such a server cannot detect
-    /// arrays whose keys a write would renumber.
+    /// Returns a note for the operator if the server is older than MongoDB 5.0; otherwise an empty list.
     ///
-    /// The list is empty for newer servers.
+    /// Such an old server cannot detect arrays whose keys a write would renumber.
     package static func notes(of wireVersion: Int) -> [String] {
         guard wireVersion < ServerHello.wireVersionOf50 else { return [] }
         return [
@@ -120,7 +120,7 @@ extension CompiledJob {
 }
 
 extension CompiledJob {
-    /// Returns one line for the operator for each obstacle that a client-side step found before the first document.
+    /// Returns one line for the operator for each obstacle that a client-side step found while it prepared its work.
     ///
     /// If the survey found no document that needs a step, the obstacles of that step are left out.
     package func obstacles(found survey: Survey.Result) -> [String] {

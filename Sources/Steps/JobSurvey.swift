@@ -66,7 +66,7 @@ package struct JobSurvey: Sendable {
         (self.steps, self.unconverted) = (steps, unconverted)
         let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
         // The server cannot evaluate client-side steps, so `Self.stuck` misses documents that only the client can find.
-        // The largest count of a single reason is a lower bound, too, so the greater of the two numbers is used.
+        // Each count in `left` is a lower bound as well, so the greatest of these numbers is used.
         let counted = left.count > 1 ? try Self.stuck(prepared, in: collection) : 0
         stuck = max(counted, left.map(\.count).max() ?? 0)
     }

@@ -4,24 +4,25 @@ package import Mongo
 package import Scanning
 import Synchronization
 
-/// The findings of a job's steps in the documents of a collection, as they were read.
+/// The findings of a job's steps in the documents of a collection, noted when the documents were read.
 ///
-/// Only documents in which a step finds something take memory. If they are few, a survey after the job can use these
-/// findings for all documents that did not change since, and need not read the collection again.
+/// Only documents in which a step finds something take memory. If few documents have findings, a survey after the job
+/// can use these findings for all documents that did not change after they were read. The survey then need not read the
+/// collection again.
 package struct NotedFindings: Sendable {
     /// The findings in a document.
     struct Findings: Hashable {
         /// The findings in the document as it was read.
         let now: [StepFinder.Finding]
-        /// The findings in the document after the steps that it needs.
+        /// The findings in the document as the job's steps would change it.
         let written: [StepFinder.Finding]
     }
 
-    /// The different findings that occurred.
+    /// The different combinations of findings that occurred in a document.
     private var kinds: [Findings] = []
     /// The index in ``kinds`` of the findings in each document that has any.
     private var kindOf: [DocumentKey: Int] = [:]
-    /// A few documents for each reason to skip them.
+    /// A few of the documents in which a step has the finding; only for findings that make a step skip a document.
     private var samples: [StepFinder.Finding: [(key: DocumentKey, id: BSONValue)]] = [:]
 
     /// The number of documents with findings.
@@ -40,10 +41,11 @@ package struct NotedFindings: Sendable {
         }
     }
 
-    /// Adds the findings to `found`.
+    /// Adds the noted findings to `found`.
     /// - Parameters:
-    ///   - changed: documents that changed after they were read, and that another survey counts; they are left out.
-    ///   - written: documents whose only change since is the write of the steps that they needed.
+    ///   - changed: the documents to leave out: they changed after they were read, and another survey counts them.
+    ///   - written: the documents that only the job changed after they were read; they count with their findings after
+    ///     the job's change.
     fileprivate func add(
         to found: inout StepFinder.Found, without changed: Set<DocumentKey>, written: Set<DocumentKey>
     ) {
@@ -70,7 +72,8 @@ package struct FindingNotes {
 
         package init() {}
 
-        /// The findings; `nil` until a reader has read all documents, and if it could not note the findings of each.
+        /// The findings; `nil` until a reader has read all documents, or if it could not note the findings of every
+        /// document.
         package var findings: NotedFindings? { state.withLock(\.findings) }
 
         /// Whether a reader could not note the findings, so that there will be none.
@@ -86,17 +89,19 @@ package struct FindingNotes {
 
     private let finder: StepFinder
     private var frame: Frame
-    /// Computes a document after the steps that it needs.
+    /// Computes how the job's steps would change a document.
     private let evaluator: PhaseEvaluator
     private var evaluating: Frame
-    /// `nil` after a document that the client could not evaluate, and if too many documents have findings.
+    /// The findings that were noted so far; `nil` once the notes are given up.
+    ///
+    /// They are given up after a document that the client could not evaluate, and if too many documents have findings.
     private var noted: NotedFindings? = NotedFindings()
     private let maximum: Int
     private let place: Place
 
     /// - Parameters:
     ///   - evaluator: the evaluator of the job's only phase.
-    ///   - maximum: the most documents with findings; if there are more, none are noted.
+    ///   - maximum: the number of documents with findings above which the findings of all documents are given up.
     package init(for job: CompiledJob, by evaluator: PhaseEvaluator, maximum: Int, in place: Place) {
         (finder, self.evaluator) = (StepFinder(job.steps), evaluator)
         (frame, evaluating) = (finder.frame(), evaluator.frame())
@@ -120,7 +125,7 @@ package struct FindingNotes {
         return (try? noted?.add(NotedFindings.Findings(now: now, written: written), in: document)) != nil
     }
 
-    /// Returns the findings in a document after the steps that it needs.
+    /// Returns the findings in a document as the job's steps would change it; `nil` if the client cannot evaluate it.
     private mutating func written(_ document: borrowing BSONView) -> [StepFinder.Finding]? {
         guard let after = try? evaluator.outcome(of: document, in: &evaluating).after else { return nil }
         return try? finder.findings(in: after.view, &frame)
@@ -131,10 +136,10 @@ package struct FindingNotes {
 }
 
 extension Survey {
-    /// Whether few documents are relevant to the job, so that ``FindingNotes`` can replace a later survey of the whole
-    /// collection.
+    /// Whether few documents meet the survey's cheap condition, which holds for all that a step changes or skips.
     ///
-    /// The function counts the relevant documents among the first ones of the collection.
+    /// If so, ``FindingNotes`` can replace a later survey of the whole collection. The function counts the documents
+    /// that meet the condition among the first documents of the collection.
     /// - Parameters:
     ///   - documents: the number of documents in the collection.
     ///   - size: the average size of a document in bytes.
@@ -150,15 +155,15 @@ extension Survey {
         return (try cursor.nextDocument()?["n"]?.integer ?? 0) <= count / Self.share
     }
 
-    /// Documents are few if at most one of this many documents is relevant.
+    /// The number of documents of which at most one on average may meet the survey's cheap condition, to count as few.
     package static let share = 40
-    /// The most documents and bytes among which the relevant documents are counted.
+    /// The most documents and bytes, at the start of the collection, among which ``isSparse(among:size:)`` counts.
     private static let first = (documents: 5_000, bytes: 32 << 20)
 
-    /// Counts the documents of the collection by the findings that were noted in them, and surveys only those that
-    /// changed since they were read.
+    /// Counts the documents by their noted findings, and surveys only the documents that changed after they were read.
+    ///
     /// - Parameters:
-    ///   - changed: the documents that changed after the notes began.
+    ///   - changed: the documents that changed after the first findings were noted.
     ///   - written: documents that the job wrote once.
     ///   - time: the cluster time up to which `changed` has all changes.
     /// - Returns: the counts, and the `_id`s of the surveyed documents that need the job.

@@ -30,10 +30,10 @@ package struct Phase: Sendable {
 
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
-    /// For each document that the client found not to need the client-side steps of earlier phases: a condition, by the
-    /// document's `_id`.
+    /// Conditions by the `_id`s of documents; the client found that these documents do not need the client-side steps
+    /// of earlier phases.
     ///
-    /// The document meets its condition as long as it is unchanged.
+    /// A document meets its condition as long as the document is unchanged.
     private var cleared: [BSONValue: Expression] = [:]
 
     /// Creates a phase of steps.
@@ -121,11 +121,11 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// Whether a document has an array among the values that the steps read or write.
+    /// The condition that a document has an array among the values that the steps read or write.
     ///
     /// The server renumbers an array if its keys are not 0, 1, 2 and so on. ``AlteredDocument/orArray`` does not
-    /// examine the keys, so it holds for every document with such an array, even if the server would not alter the
-    /// document.
+    /// examine the keys, so it holds for every document that meets this condition, even if the server would not alter
+    /// the document.
     package var hasArray: Expression { .any(steps.alike.map(\.altered.hasArray)) }
 
     /// Whether the old value can be determined from each value that the phase writes; see

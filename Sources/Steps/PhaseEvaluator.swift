@@ -26,7 +26,10 @@ package struct PhaseEvaluator: Sendable {
         let name: String
         /// The index of the field in ``group``; `nil` if the group has no room for it.
         let index: Int?
-        /// The index of the field in the names of the only part's update; `nil` if the update does not set the field.
+        /// The index of the field among the fields that the update sets.
+        ///
+        /// `nil` if the update does not set the field, or if the phase needs several updates or an update of several
+        /// stages.
         let set: Int?
     }
 
@@ -46,7 +49,8 @@ package struct PhaseEvaluator: Sendable {
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
         var stages = scope.stages(quick: phase.quickNeed) + [["$limit": .integer(Self.sample)]]
-        // If few documents need the phase, the search for a full sample would read the whole collection.
+        // The search for a sample is limited, because it would read the whole collection if few documents need the
+        // phase.
         if case .collection = scope { stages.insert(["$limit": .integer(Self.searched)], at: 0) }
         let few = collection.aggregate(stages, options: scope.options("find"))
         guard try evaluator.evaluatesMost(of: few) else { return nil }
@@ -90,13 +94,13 @@ package struct PhaseEvaluator: Sendable {
         return try needs.holds(for: document, in: &frame)
     }
 
-    /// Whether a document, whose fields are in `frame`, meets ``Phase/hasArray``.
+    /// Whether a document meets the condition ``Phase/hasArray``; `frame` must hold the document's fields.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func hasArray(_ document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Bool {
         try hasArray.holds(for: document, in: &frame)
     }
 
-    /// Returns the touched fields of a document that needs the phase, as they are before and after it.
+    /// Returns the values that a document's touched fields have before and after the phase.
     ///
     /// The fields are in the order of ``Phase/touched``; missing fields are left out.
     /// - Parameter frame: the frame that has the document's fields, and still has them afterwards.

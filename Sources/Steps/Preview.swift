@@ -3,7 +3,7 @@ import Evaluating
 import Jobs
 import Mongo
 
-/// Evaluates a phase without writing, and returns each document before and after the phase.
+/// Evaluates a phase of a job without writing, and returns each document before and after the phase.
 ///
 /// The client reads whole documents and evaluates server-side steps on their bytes. The server evaluates the documents
 /// that the client cannot evaluate. Without a ``PhaseEvaluator``, the server runs all server-side steps.

@@ -16,9 +16,9 @@ package enum ReadScope: Sendable {
     /// The documents with these `_id`s, which have to fit into one command.
     case ids([BSONValue])
 
-    /// The most documents in one reply of the server, if the scope is a span or a list of `_id`s.
+    /// The most documents in one reply of the server, if the scope is ``span(_:)`` or ``ids(_:)``.
     package static let batch = 2_000
-    /// The most documents in one reply of the server, if the scope is all documents of a job or of a part of it.
+    /// The most documents in one reply of the server, if the scope is ``collection`` or ``part(_:)``.
     ///
     /// Fewer replies cost the server less. A reply never has more than 16 MB.
     package static let wholeBatch = 10_000

@@ -26,8 +26,8 @@ struct ServerPreview: ~Copyable {
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
         // This stage marks each document that the phase leaves unchanged. A document stays unchanged if it is locked,
-        // or if the server's write would change more of it than the steps do (see ``AlteredDocument``). The check needs
-        // the original bytes of the whole document, so this stage precedes the stages that read single fields.
+        // or if the server's write would change more of it than the steps do (see `AlteredDocument`). The server
+        // compares the original bytes of the whole document, so this stage precedes the stages that read single fields.
         let stays = Expression.any([phase.steps.alteredAlthoughNeeded, !SyncLock.isFree])
         pipeline.append(["$set": [Self.alteredMark: stays.bson]])
         let known = phase.knowing(AlteredDocument(knownAt: Self.alteredMark))
@@ -39,8 +39,9 @@ struct ServerPreview: ~Copyable {
 
     /// Returns the pipeline stages that run the phase's steps.
     ///
-    /// A phase may have been joined from several phases of a job. In that case, a counter in the document shows how
-    /// many of them the document needs: before the steps of each, a stage adds 1 if the document needs these steps.
+    /// A phase may have been joined from several phases of a job. A counter in the document then shows how many of the
+    /// joined phases the document needs: a stage before the steps of each joined phase adds 1 if the document needs
+    /// these steps.
     private static func stages(of phase: Phase) -> [BSONDocument] {
         guard phase.parts.count > 1 else { return phase.pipeline }
         return phase.parts.flatMap { part in

@@ -47,7 +47,7 @@ struct StepFinder: Sendable {
     /// A finding of a step in a document.
     struct Finding: Hashable, Sendable {
         let step: Int
-        /// The reason why the step skips the document, as the index plus 1; 0 if the document needs the step.
+        /// The index of the reason why the step skips the document, plus 1; 0 if the document needs the step.
         let code: Int
 
         var isNeed: Bool { code == 0 }

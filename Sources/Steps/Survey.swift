@@ -160,8 +160,8 @@ package struct Survey {
     }
 
     /// Returns the counts by step, with a few `_id`s for each reason to skip documents.
-    /// - Parameter samples: returns the `_id`s of a few documents with a finding; if there are none, the server finds
-    ///   them.
+    /// - Parameter samples: returns the `_id`s of a few documents with the given finding. If it is `nil` or returns no
+    ///   `_id`s, a query finds them on the server.
     private func result(
         _ counts: Counts, samples: ((StepFinder.Finding) -> [BSONValue])? = nil
     ) throws(MongoError) -> Result {

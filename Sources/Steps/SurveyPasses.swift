@@ -3,14 +3,14 @@ import Jobs
 
 /// The passes of a survey over the steps of a job.
 ///
-/// In each pass, the server evaluates every step on the document as the earlier server-side steps change it.
+/// In each pass, the server evaluates every step on the document as it is after the server-side steps before that step.
 struct SurveyPasses {
     let job: CompiledJob
     /// The number of passes: two if a step is client-side, or if the survey also counts the documents that each step
     /// would still change after the job; otherwise one.
     let count: Int
 
-    /// Whether the job has a single step, so that a document needs the job if it needs that step.
+    /// Whether the job has a single step; a document then needs the job exactly if it needs that step.
     var hasOneStep: Bool { job.steps.count == 1 }
 
     /// The stage that evaluates, once for all steps, whether a write by the server would alter a document in other ways
@@ -26,8 +26,9 @@ struct SurveyPasses {
     /// again.
     var steps: [CompiledStep] { job.steps.map { $0.knowing(AlteredDocument(knownAt: alteredMark)) } }
 
-    /// The stages that evaluate every step on the document as the earlier server-side steps change it, and that store
-    /// each step's finding in the document.
+    /// The pipeline stages that evaluate every step, and that store each step's finding in the document.
+    ///
+    /// A step is evaluated on the document as it is after the server-side steps before that step.
     var stages: [BSONDocument] {
         let need = job.whole.knowing(AlteredDocument(knownAt: alteredMark)).needs
         var pipeline: [BSONDocument] = [alterationStage]
@@ -46,8 +47,9 @@ struct SurveyPasses {
         return pipeline
     }
 
-    /// The sums that count the documents with each finding; for example, `r0s1c2` counts the documents for which step 1
-    /// has finding 2 in pass 0.
+    /// The sums that count, for each pass and each step, the documents with each finding.
+    ///
+    /// For example, `r0s1c2` counts the documents with the finding of number 2 for the step with index 1 in pass 0.
     var totals: BSONDocument {
         var builder = BSONBuilder()
         builder.append("_id", nil)

@@ -52,7 +52,7 @@ package struct WatchOptions: Sendable {
     ///
     /// Apart from its record in the state database, the watch writes to no other collection.
     package var ledger = Namespace(database: "shipshape", collection: "unsynced_documents")
-    /// The assumptions about the app under which the watch judges documents.
+    /// The assumptions that the watch makes about the app when it judges documents.
     package var assumptions = CheckOptions()
     /// Whether the ledger also lists documents that might not sync, in addition to those that certainly do not sync.
     package var isStrict = false

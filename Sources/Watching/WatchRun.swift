@@ -8,9 +8,10 @@ import Running
 import Scanning
 
 extension Watch {
-    /// Keeps the ledger up to date until a stop is requested.
+    /// Keeps the watch's ledger of documents that do not sync up to date, until a stop is requested.
     ///
-    /// With ``WatchOptions/endsWhenCaughtUp``, ends earlier, once all changes from before its start have been judged.
+    /// With ``WatchOptions/endsWhenCaughtUp``, ends earlier, once all changes from before the start of the run have
+    /// been judged.
     ///
     /// The call blocks its thread.
     /// - Throws: ``RunError`` when another runner keeps the ledger or the server is too old; ``WatchError`` when a
@@ -40,7 +41,7 @@ struct WatchRun: ~Copyable, FollowingRun {
 
     /// The shortest time between two updates of the stored positions in the change streams.
     private static let savePeriod = Duration.seconds(1)
-    /// The shortest time between two counts of the ledger.
+    /// The shortest time between two counts of the entries in the watch's ledger.
     private static let countPeriod = Duration.seconds(5)
 
     init(_ watch: Watch, kernel: consuming Kernel) {
@@ -136,7 +137,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         Dictionary(counts.map { ($0.namespace, $0.count) }) { $1 }
     }
 
-    /// Reads a collection again if another client has changed the number of its entries in the ledger.
+    /// Reads a collection again if another client has changed how many entries the ledger has for the collection.
     /// - Returns: how many entries the ledger has for each collection afterwards.
     private mutating func repair() throws -> [(namespace: Namespace, count: Int)] {
         let counts = try ledger.counts(under: kernel)
@@ -308,10 +309,11 @@ extension WatchRun {
 }
 
 extension WatchedCollection {
-    /// Returns a clause that says why the ledger's entries for the collection are unreliable: their number is not
-    /// ``entries``, the number that the watch left in the ledger.
+    /// Returns a clause that says why the ledger's entries for the collection are unreliable; `nil` if they are
+    /// reliable.
     ///
-    /// Returns `nil` if the numbers are equal, or if ``entries`` is `nil`.
+    /// They are unreliable if their number is not ``entries``, the number that the watch left in the ledger. If
+    /// ``entries`` is `nil`, they count as reliable.
     /// - Parameter held: how many entries the ledger has for each collection.
     fileprivate func lack(of held: [Namespace: Int]) -> String? {
         let held = held[namespace] ?? 0

@@ -2,10 +2,10 @@ import BSON
 import DumpWriter
 import Testing
 
-/// Tests that damage to a source's bytes never causes a crash, and that the reader reports every loss of documents.
+/// Tests that damage to a dump's bytes never causes a crash, and that the reader reports every loss of documents.
 ///
-/// There are two exceptions. If a file without an end marker, which holds only BSON documents or JSON lines, is cut off
-/// between two documents, the reader does not notice it. A source of zero bytes is valid and has no documents.
+/// There are two losses that the reader cannot notice. A file of only BSON documents or JSON lines has no end marker,
+/// so it may be cut off between two documents. A source that is cut to zero bytes is valid and has no documents.
 @Suite struct HostileDumpTests {
     private static let person = Namespace(database: "app", collection: "person")
     private static let documents: [BSONDocument] = (0..<12).map { number in

@@ -11,8 +11,9 @@ import Testing
 @testable import Steps
 
 @Suite struct DeployRefusalTests {
-    /// The error for a job that has to wait for the deploy uses the words of the schema's dialect, so under a Prisma
-    /// schema it does not mention sync.
+    /// A job that must wait until its schema is deployed is refused with words of the schema's dialect.
+    ///
+    /// Under a Prisma schema, the error therefore does not mention sync.
     @Test func aRefusalBeforeTheDeployOfAPrismaSchemaDoesNotSpeakOfSync() throws {
         let text = """
             datasource db {

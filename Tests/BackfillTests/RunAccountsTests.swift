@@ -88,7 +88,10 @@ import Testing
     }
 }
 
-/// Tests how a run counts the documents that it makes unsyncable, and which reserved documents it still has to check.
+/// Tests how a run counts the documents that it makes unsyncable.
+///
+/// Also tests which of these documents the run still has to check, because it is not known whether they became
+/// unsyncable.
 @Suite struct UnsyncAccountTests {
     @Test func aWriteThatIsTriedAgainCountsOnce() {
         var account = UnsyncAccount()
@@ -97,7 +100,8 @@ import Testing
         #expect(account.unsyncable == 3)
     }
 
-    /// A document counts twice if a user repairs it after its checkpoint, and the job then makes it unsyncable again.
+    /// A document counts twice if a user repairs it after the run's checkpoint and the job then makes it unsyncable
+    /// again.
     @Test func afterItsCheckpointADocumentCountsAgain() {
         var account = UnsyncAccount()
         account.begin(unsyncable: [1])

@@ -31,8 +31,8 @@ import Testing
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
         overlay.restore(try .changed(1, "a", was: "first"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "first", "z": 1])
-        // Pass 1 is the oldest pass, so no other pass needs the changes that the dry run undid in the previous chunk of
-        // pass 1. The overlay drops these changes when the next chunk begins.
+        // The dry run undoes pass 1 last, so no later step needs the values that it restored in a chunk of pass 1. The
+        // overlay drops these values when the next chunk begins.
         overlay.enter(try part(pass: 1, sequence: 0, after: 5, touched: "a"))
         #expect(try overlay.document(1, document) == ["_id": 1, "a": "between", "z": 1])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// Tests the parts of a check, and the merge of their reports.
+/// Tests the parts, such as `3/8`, into which the user can divide a check, and the merge of the reports on these parts.
 @Suite struct CheckPartTests {
     @Test(arguments: [
         ("1/1", "1/1"), ("3/8", "3/8"), ("1000/1000", "1000/1000"), ("0/3", nil), ("4/3", nil), ("1/1001", nil),

@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// The page `docs/safety.md` names the tests that prove each promise.
+    /// Every test that the page `docs/safety.md` names as the proof of a promise exists.
     @Test func everyTestThatThePageOfPromisesNamesExists() throws {
         let page = try String(contentsOf: Self.root.appending(path: "docs/safety.md"), encoding: .utf8)
         let tests = Set(Self.texts(in: "Tests").joined().matches(of: /func (\w+)\(/).map { String($0.1) })

@@ -61,7 +61,8 @@ import Testing
 
     /// Returns the factor that undoes a multiplication by an odd number.
     private func inverse(of factor: UInt64) -> UInt64 {
-        // Each step doubles the number of correct bits; the first three bits are correct at the start.
+        // This is Newton's method: each step doubles the number of correct bits. At the start, the first three bits are
+        // correct.
         (0..<5).reduce(factor) { inverse, _ in inverse &* (2 &- factor &* inverse) }
     }
 

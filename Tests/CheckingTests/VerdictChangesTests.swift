@@ -84,7 +84,8 @@ import Testing
 
     /// A resync adds every failing document to the ledger.
     ///
-    /// The projected number therefore includes the documents that already fail under the active schema.
+    /// The projected number of ledger entries therefore includes the documents that already fail under the active
+    /// schema.
     @Test func theProjectionIsTheUnionOfLedgerAndFailing() throws {
         var ledger = LedgerIndex()
         ledger.insert(3, in: new.namespace)

@@ -56,7 +56,8 @@ import Testing
         for (index, name) in names.enumerated() {
             #expect(try findings([name]) == [])
             for other in [name + "x", "x" + name.dropFirst(), name.dropLast() + "x"] where !names.contains(other) {
-                // The fields before this one are in the schema's order, so the checker expects `name` next.
+                // The document has the schema's fields up to `name` in the schema's order, but `other` in place of
+                // `name`. The checker therefore compares `other` with the name that it expects next.
                 #expect(try findings(names.prefix(index) + [other]).map { $0.prefix(11) } == ["extra-field"])
             }
         }
@@ -69,7 +70,7 @@ import Testing
             var cut = Array(whole.bytes.prefix(length - 1)) + [0]
             cut[0] = UInt8(length)
             let document = try BSONDocument(bytes: cut)
-            // A cut between two elements gives a valid smaller document.
+            // If the bytes are cut before or after a whole top-level element, they are a valid smaller document.
             if length == 5 || length == 14 { continue }
             #expect(throws: BSONError.self) { try schema.check(document.view) }
         }

@@ -12,7 +12,8 @@ struct Comparison: Sendable {
     private(set) var fittingCount = 0
     private(set) var refusedCount = 0
 
-    /// Compares the checker's answers with mongod's, or with those of the cases if there is no connection string.
+    /// Compares the checker's answers with mongod's or, if there is no connection string, with the expected answers
+    /// that the cases contain.
     ///
     /// The method blocks the thread.
     mutating func run(_ source: any CaseSource, oracle uri: String?) throws {

@@ -25,9 +25,10 @@ public enum DemoData {
         ]
     }
 
-    /// Returns the ledger of unsynced documents: most of the documents that fail under v1, and a few stale entries.
+    /// Returns the ledger of unsynced documents.
     ///
-    /// An entry is stale if its document fits now, or does not exist any more.
+    /// The ledger lists most of the documents that fail the demo's schema v1, and has a few stale entries. An entry is
+    /// stale if its document fits now, or does not exist any more.
     public static func ledger(documents: Int = documentCount) -> [BSONDocument] {
         let fitting = max(1, documents / 20_000)
         var entries: [(Namespace, BSONValue)] = []

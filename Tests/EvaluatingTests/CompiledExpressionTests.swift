@@ -126,7 +126,7 @@ import Testing
         #expect(try CompiledExpression(same).holds(for: document.view) == areSame)
     }
 
-    /// The condition on a known value compares only as many levels as the value has.
+    /// A condition that compares a field with a known list checks each level of nesting that the list has, and no more.
     @Test(arguments: 1...5)
     func aKnownListIsComparedExactlyAtItsDeepestLevel(_ levels: Int) throws {
         func nested(_ value: BSONValue) -> BSONDocument {
@@ -182,7 +182,7 @@ private func applied(_ pipeline: [BSONDocument], _ document: BSONDocument) throw
     return try update.applied(to: document.view, in: frame)
 }
 
-/// Tests expressions that share one frame, as those of a phase do.
+/// Tests expressions that share one frame, as all expressions of a job's phase do.
 @Suite struct SharedFieldsTests {
     @Test func oneFrameServesSeveralExpressionsAndOneDocumentAfterAnother() throws {
         var group = SharedFields()

@@ -17,7 +17,7 @@ import Testing
 
     /// Each file in `Regressions` once crashed the program, hung it or filled its memory.
     ///
-    /// The files are in one folder for each kind.
+    /// The folder has a subfolder for each kind of input.
     @Test func inputsThatOnceExceededTheLimitsNoLongerDo() throws {
         let folder = try FuzzFolder()
         defer { folder.remove() }
@@ -50,7 +50,7 @@ import Testing
         print(
             "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most "
                 + "\(worst.kilobytes >> 10) MiB and \((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
-        // If the program refused all inputs, or none, the changes would test nothing.
+        // If the program refused all inputs, or none, the random changes of the inputs would test nothing.
         if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(meter.refused)) }
     }
 }

@@ -3,7 +3,7 @@ import Importing
 import ServerSchema
 import Testing
 
-/// Tests references, and which of several schemas in a file is imported.
+/// Tests that a `$ref` is replaced by the schema that it refers to, and which of several schemas in a file is imported.
 @Suite struct ReferenceTests {
     @Test(arguments: [
         ("#/$defs/s", ##""$defs": {"s": {"type": "string"}}"##),

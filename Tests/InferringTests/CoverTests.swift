@@ -89,10 +89,10 @@ import Testing
         #expect(outcome.unseenBound > known.unseenBound)
     }
 
-    /// A held-out document counts as failing if it does not fit the schema that is made from the other half of the
-    /// documents.
+    /// A held-out document counts as failing if it does not fit the schema made from the other half of the documents.
     ///
-    /// It counts even if it only might fail under the schema made from all documents.
+    /// The document then counts even if the schema made from all documents accepts it, but it might fail under that
+    /// schema.
     @Test func aHeldOutDocumentThatMightStillFailIsMissed() throws {
         /// Returns 400 documents with the fields `f0` to `f19`, which are 1.
         ///

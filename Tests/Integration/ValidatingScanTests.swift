@@ -3,7 +3,7 @@ import Checking
 import ServerSchema
 import Testing
 
-/// Tests that one pass over a document's bytes, which validates and checks them, finds the same as one pass for each.
+/// Tests that a single pass that validates and checks the bytes of a document finds the same as two separate passes.
 @Suite struct ValidatingScanTests {
     private enum Judgement: Hashable {
         case verdict(Verdict)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Expects that one pass over the bytes, which validates and checks them, finds the same as one pass for each.
+    /// Expects that a single pass that validates and checks the bytes finds the same as two separate passes.
     ///
     /// - Returns: the findings of the two passes; `nil` if the bytes do not begin like a document.
     private static func expectSame(_ bytes: [UInt8], _ schema: CompiledSchema) -> Judgement? {

@@ -19,7 +19,7 @@ import Testing
 
     /// A write can take a quarter of the lease's duration, but at most ten seconds.
     ///
-    /// It must not begin if the lease ends sooner than that.
+    /// The write must not begin if the lease has less time left than the write can take.
     @Test(arguments: [(60, 49, true), (60, 51, false), (8, 5, true), (8, 7, false)])
     func aWriteMayBeginWhileItEndsWithinTheLease(_ seconds: Int, _ passed: Int, _ isCertain: Bool) {
         #expect(HeldLease(lease: lease(seconds), askedAt: now - .seconds(passed)).isCertain == isCertain)

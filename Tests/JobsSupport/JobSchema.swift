@@ -73,7 +73,7 @@ package enum JobSchema {
         return CompiledSchema(schema)
     }
 
-    /// Returns the schema with each reference in its properties replaced by the definition.
+    /// Returns the schema with each `$ref` in its properties replaced by the definition that it refers to.
     package static func inlined(_ schema: BSONDocument) throws -> BSONDocument {
         let definitions = try schema["definitions"]?.document?.elements() ?? []
         let properties = try schema["properties"]?.document?.elements() ?? []

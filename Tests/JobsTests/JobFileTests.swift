@@ -152,7 +152,9 @@ import Testing
         #expect(JobFile.content(of: "job: a\nsteps: [copy: {from: d, to: e, reviewed: true}]") != content)
     }
 
-    /// The page `docs/guide/engines.md` has a step for each of PowerSync's rules that a job can repair.
+    /// The page `docs/guide/engines.md` has steps for each PowerSync rule whose violations a job can repair.
+    ///
+    /// The steps on the page are valid in a job file.
     @Test func theStepsOfThePageOfEnginesAreAJob() throws {
         let page = try YAMLFile.text(at: "\(ReadyJobs.folder)/../docs/guide/engines.md")
         let section = try #require(page.split(separator: "## How do I repair them?").last)

@@ -12,8 +12,8 @@ import Testing
         var schema = try JobSchema.document()["properties"]?.document?["limits"]?.document
         for key in name.split(separator: ".") {
             var properties = schema?["properties"]?.document
-            // A group of limits that can be `off` has a schema with alternatives. One of these has the properties of
-            // the group.
+            // If a group of limits can be `off`, its schema has alternatives in `anyOf`. One of the alternatives has
+            // the group's properties.
             for form in schema?["anyOf"]?.document?.values ?? [] where properties == nil {
                 properties = form.document?["properties"]?.document
             }

@@ -138,8 +138,9 @@ import Testing
         }
     }
 
-    /// A change stream is opened without a time limit, because the server may first have to read much of its oplog to
-    /// find the starting point.
+    /// A change stream is opened without a time limit.
+    ///
+    /// The server may first have to read much of its oplog to find the position at which the change stream starts.
     @Test func theOpeningOfAChangeStreamSaysSoToo() async throws {
         try await Mongod.shared.withDatabase { database in
             let namespace = database.namespace("a")

@@ -4,8 +4,9 @@ import Testing
 
 @testable import Partners
 
-/// Tests the list of pairs, each of a document and its counterpart in the partner collection, whose changes the mirror
-/// has not carried over yet.
+/// Tests the list of documents with changes that the mirror has not carried over yet.
+///
+/// Each entry is a pair of a document and its counterpart in the partner collection.
 @Suite struct DirtyPairsTests {
     private let key = IDKey(1)
 

@@ -67,7 +67,7 @@ import Testing
         #expect(dirty.lastChange(of: IDKey(2), on: .source, after: time(10)) == nil)
     }
 
-    /// If a write does not change the document, it needs no record, because the server reports no change.
+    /// A write that does not change the document is not recorded, because the server reports no change for it.
     @Test func aWriteThatChangesNothingIsNotWaitedFor() {
         #expect(written(before: ["_id": 1], after: ["_id": 1]).isEmpty)
     }

@@ -158,9 +158,9 @@ import Testing
         #expect(plan.jobs.count == 1)
     }
 
-    /// The older schema allows no further field, so the new field is filled after the deploy.
+    /// The older schema allows no undeclared field, so a job after the deploy of the newer schema fills the field `z`.
     ///
-    /// The plan must not describe this step as a conversion in place.
+    /// The plan must not describe the step that converts `x` into `z` as a conversion in place.
     @Test func aConversionIntoAnotherFieldIsNotCalledOneInPlace() throws {
         var options = PlanOptions()
         options.renames = [try Rename("Person.x=z")]
@@ -218,9 +218,9 @@ import Testing
         #expect(entries.dropFirst().contains { $0.remarks.contains { $0.contains("no step creates them") } })
     }
 
-    /// The plan suggests a rename to the new text field.
+    /// The plan suggests a rename of the removed field `name` to the new text field `fullName`.
     ///
-    /// It suggests no split into both new fields, because the other one allows only listed values.
+    /// It suggests no split of `name` into both new fields, because the field `state` allows only listed values.
     @Test func aRenameIsNamedNextToAFieldOfListedValues() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let listed = "{ \"bsonType\": \"string\", \"enum\": [\"open\", \"done\"] }"
@@ -232,9 +232,9 @@ import Testing
         #expect(entries.compactMap(\.hint).contains { $0.contains("--rename app.Person.name=fullName") })
     }
 
-    /// The schemas do not show which of two new fields is the renamed one.
+    /// The schemas do not show to which of two new fields a removed field was renamed, if to any.
     ///
-    /// The plan therefore proposes a split and both renames.
+    /// The plan therefore proposes a split into both, and a rename to either.
     @Test func aSplitIsProposedWithTheRenamesThatItMayBe() throws {
         let text = "{ \"bsonType\": \"string\" }"
         let old = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"name\": \(text) }"

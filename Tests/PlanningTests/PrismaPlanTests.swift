@@ -54,9 +54,9 @@ import Testing
 
     // MARK: Plans between two schemas
 
-    /// If a collection moves, all its steps run after the deploy.
+    /// If the newer schema maps a model to another collection, all steps for it run after that schema is deployed.
     ///
-    /// A field is therefore renamed in one step, and not copied before the deploy.
+    /// A field is therefore renamed in one step. It is not copied before the deploy.
     @Test func aFieldOfAMovedCollectionIsRenamedByOneStep() throws {
         let plan = try plan(
             Self.schema("name String"), Self.schema("name String @map(\"full_name\")", map: "clients"))
@@ -161,10 +161,9 @@ import Testing
         #expect(plan.unplanned == 0)
     }
 
-    /// If several steps of a repair serve the same findings, the plan leaves out a later step that would change no
-    /// document.
+    /// If a repair plan has several steps for the same findings, it leaves out a later step that changes no document.
     ///
-    /// The documents that this later step would skip have findings of their own.
+    /// The documents that this later step would only skip have other findings.
     @Test func aFurtherStepThatChangesNoDocumentIsLeftOut() throws {
         let schema = try Self.schema("lines Line[]", "type Line {\n  qty Int\n}")
         var plan = try repairs(schema, [["_id": 1, "lines": ["qty": 1]]])

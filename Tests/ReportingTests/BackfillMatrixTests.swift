@@ -102,8 +102,8 @@ import Testing
         ] {
             #expect(text().contains(line + "\n"), "\(text())")
         }
-        // Nothing is known about the documents of a database that was not reached. The metric is therefore left out;
-        // the value 0 would be wrong.
+        // The run did not reach the database `t4`, so it does not know how many of its documents remain. The report
+        // therefore leaves out the metric `remaining_documents`; the value 0 would be wrong.
         report.entries.append(entry("t4", .notReached(wasDone: false)))
         #expect(!text().contains("remaining_documents"))
     }

@@ -108,7 +108,8 @@ import Testing
         // Five lines name a time: the headline, the title of the differences, and the rows of the three checks.
         #expect(lines.count { $0.contains("1970-01-01 00:00:") } == 5)
         #expect(lines.contains("Note: passed over"))
-        // The first shown check is still compared with the check before it, although that one is not shown.
+        // The first check in the list is also compared with its predecessor, although the list does not show the
+        // predecessor.
         #expect(result.json.text.contains("\"grown\": 1"))
         #expect(!result.json.text.contains("\"difference\": null"))
         #expect(HTMLReport(result.report).text.contains("would stop syncing: from 38 to 40"))

@@ -66,8 +66,9 @@ import Testing
         #expect(try headline(100_000, 23) == "Sync itself has stopped: the limit of 100,000 is reached.")
     }
 
-    /// The report calls a deploy safe only if the documents, the limit on unsynced documents and the schema change are
-    /// all safe.
+    /// The report calls the deployment of a schema safe only if three parts of its verdict are safe.
+    ///
+    /// The parts are the documents, the limit on unsynced documents, and the schema change.
     @Test func onlyAllThreeTogetherAreSafe() throws {
         var report = try CheckReport.fixture(ledgerCount: nil, certain: 23)
         #expect(!text(report).contains("Safe to deploy"))
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    /// The report names at most six models; the first is the one with the most failures.
+    /// The report names at most six Prisma models; the first is the one with the most failing documents.
     @Test(arguments: [
         (3, "`prisma.C.findMany()`, `prisma.B.findMany()` and `prisma.A.findMany()`"),
         (

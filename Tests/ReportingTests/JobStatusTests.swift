@@ -8,7 +8,7 @@ import Testing
 
 /// Tests the status of a job, as text for people and as JSON for programs.
 @Suite struct JobStatusTests {
-    /// The status of a job during a pass.
+    /// The status of a job whose run has processed half of the collection.
     private var running: JobStatus {
         var status = JobStatus(job: "person-v2", now: ServerTime(milliseconds: 1_795_300_000_000))
         status.namespace = Namespace(database: "app", collection: "Person")

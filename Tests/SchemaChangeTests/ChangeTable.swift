@@ -93,7 +93,7 @@ private let propertyRows: [ChangeRow] = [
         to: app(x(string)), says: "x loses its default"),
 ]
 
-/// The title of the quick reference's row for a property that changes its type.
+/// The title of a row of the quick reference on the page "Update Your Schema": a property changes its type.
 private let typeName = "Change property type but keep the name"
 private let valueRows: [ChangeRow] = [
     ChangeRow(
@@ -258,7 +258,8 @@ private func key(_ field: String, _ type: SchemaType = .string) -> SyncConfigura
 }
 
 extension ServerSchema {
-    /// Returns the schema with a link from a field, or from the elements of a list.
+    /// Returns the schema with a link to `target` from the field at the path `source`, which is a list if `isList` is
+    /// true.
     func linking(_ source: String, _ target: Namespace, isList: Bool = false) -> ServerSchema {
         var schema = self
         let steps = source.split(separator: ".").map { $0 == "[]" ? SchemaPath.Step.elements : .field(String($0)) }

@@ -94,7 +94,8 @@ import Testing
     @Test func aFingerprintAcceptsOneChangeOnly() throws {
         var (toInt, toDate) = (try report("int"), try report("date"))
         let fingerprint = try #require(toInt.changes.first).fingerprint
-        // Files of exceptions keep the fingerprint, so it must stay the same in later versions.
+        // Users list accepted changes by their fingerprints in files, so a later version must compute the same
+        // fingerprint.
         #expect(fingerprint.description == "17be5375be8ef5c9")
         toInt.accepted = [accepted(fingerprint)]
         toDate.accepted = [accepted(fingerprint)]

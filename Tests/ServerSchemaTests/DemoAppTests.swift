@@ -3,7 +3,7 @@ import ServerSchema
 import SystemPackage
 import Testing
 
-/// Tests that the demo's two exports are read without notes, because users see these exports first.
+/// Tests that the reader adds no notes when it reads the demo's two exports, because users see these exports first.
 @Suite struct DemoAppTests {
     private func read(_ version: String) throws -> ServerSchema {
         let root = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()

@@ -2,7 +2,8 @@ import ServerSchema
 import Testing
 
 @Suite struct FingerprintTests {
-    /// The hash must stay the same, because files of exceptions contain fingerprints of findings.
+    /// The hash function of ``Fingerprint`` must stay the same, because operators' files of exceptions contain
+    /// fingerprints of findings.
     @Test func theHashStaysTheSameInEveryVersion() {
         #expect(Fingerprint(of: []).description == "cbf29ce484222325")
         #expect(Fingerprint(of: ["check", "app.Task", "type-mismatch"]).description == "822edee3c818e683")

@@ -60,7 +60,7 @@ package final class BadLink: Sendable {
         }
     }
 
-    /// The number of bytes after which a connection will be cut.
+    /// The number of bytes that a connection can still pass on before it is cut.
     private final class Room: Sendable {
         private let bytes: Mutex<Int?>
 

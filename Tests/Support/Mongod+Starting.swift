@@ -4,7 +4,7 @@ import Mongo
 extension Mongod {
     /// Starts a server for the caller alone.
     ///
-    /// It stops when the last reference to it is released, or when the process ends.
+    /// The server stops when the last reference to it is released, or when the process ends.
     /// - Parameter more: arguments of mongod in addition to the usual ones; `--oplogSize` and `--wiredTigerCacheSizeGB`
     ///   replace the usual ones.
     package static func start(_ kind: Kind = .replicaSet, _ more: [String] = []) async throws -> Mongod {

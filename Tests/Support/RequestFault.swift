@@ -15,7 +15,7 @@ package enum RequestFault: Hashable, Sendable, CustomStringConvertible {
     /// The program is killed after the server has executed the request, and before the reply arrives.
     case killedAfter
 
-    /// The name of the fault in a table of faults.
+    /// The name of the fault in the table of faults that the tests print.
     package var description: String {
         switch self {
         case .requestLost: "request lost"

@@ -1,6 +1,6 @@
-/// The amount of work in tests that can do more or less: the numbers of random jobs, kills and documents.
+/// How many random jobs, kills and documents a test tries, for tests in which this number is variable.
 ///
-/// The variable `SHIPSHAPE_TEST_SCALE` sets it. `scripts/test --full` and `scripts/torture` set that variable.
+/// The variable `SHIPSHAPE_TEST_SCALE` sets the scale. `scripts/test --full` and `scripts/torture` set that variable.
 package enum TestScale: String, Sendable {
     /// Some of the cases, for a developer who waits for the result.
     case short

@@ -6,9 +6,10 @@ import Mongo
 ///
 /// It stops when the last reference to it is released, or when the process ends.
 package final class ThreeNodes: Sendable {
-    /// The member that accepts writes.
+    /// The member that accepts writes, with a connection string.
     ///
-    /// If every member can be elected, its connection string names all members, and otherwise only this one.
+    /// If every member can be elected, the connection string names all members; otherwise, it names only the first
+    /// member.
     package let primary: Mongod
     /// The hosts of the second and the third member; if every member can be elected, one of them may be the primary.
     package let secondaries: [String]

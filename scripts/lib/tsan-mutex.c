@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-// Defined only in a program that is built with the sanitizer.
+// These functions exist only in a program that is built with ThreadSanitizer.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

@@ -8,7 +8,7 @@ public struct JSONFileReader: ~Copyable {
     /// The limit is six times that of BSON, because one byte of a string takes up to six bytes of text.
     public static var maximumTextSize: Int { 6 * BSONFileReader.maximumDocumentSize }
 
-    /// The offset of the text of the document that was returned last.
+    /// The offset in bytes, in the uncompressed input, of the text of the document that was returned last.
     public private(set) var documentOffset: Int64 = 0
     /// The line in which the document that was returned last begins, counted from 1.
     public private(set) var documentLine = 1

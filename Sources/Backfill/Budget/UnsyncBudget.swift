@@ -35,8 +35,8 @@ struct UnsyncBudget {
         var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
         /// The `_id`s in ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
-        /// The `_id`s of documents that sync now and will not sync after the write; the ledger of unsynced documents
-        /// still lists them from an earlier time.
+        /// The `_id`s of documents that sync now and will not sync after the write, but that the ledger of unsynced
+        /// documents still lists, because they did not sync earlier.
         var stale: [BSONValue] = []
     }
 
@@ -86,7 +86,7 @@ struct UnsyncBudget {
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
         /// Whether the document syncs now and will not sync after the write, but the ledger of unsynced documents still
-        /// lists it from an earlier time.
+        /// lists it, because it did not sync earlier.
         var isStale: Bool
         var isCounted: Bool { document.judgement?.isCounted ?? false }
     }
@@ -138,7 +138,7 @@ extension UnsyncBudget {
     /// the reservations of the jobs in `runners`, and of jobs whose lease no runner holds. It skips documents that a
     /// run has already seen in the ledger.
     /// - Parameter runners: the names of jobs whose leases the caller holds; these jobs must have written every chunk
-    ///   that they reserved.
+    ///   for which they reserved documents.
     /// - Returns: how many of the examined documents sync again, or no longer exist.
     @discardableResult
     func freeRepaired(_ store: borrowing StateStore, including runners: [String]) throws -> Int {
@@ -151,14 +151,14 @@ extension UnsyncBudget {
         return count
     }
 
-    /// Releases the reservations of documents that were repaired so long ago that the ledger of unsynced documents no
-    /// longer lists them.
+    /// Releases the reservations of documents that were found to sync again, or to be gone, so long ago that the ledger
+    /// of unsynced documents no longer lists them.
     func removeRepaired(_ store: borrowing StateStore, by jobs: [String]) throws(MongoError) {
         try store.reservations.removeRepaired(since: grace(store), of: collection.namespace, by: jobs)
     }
 
-    /// Returns how long a repaired document keeps its reservation, because the ledger of unsynced documents may still
-    /// list it.
+    /// Returns how long a document keeps its reservation after it was found to sync again or to be gone, because the
+    /// ledger of unsynced documents may still list it.
     func grace(_ store: borrowing StateStore) -> Duration {
         ledger.isNone ? .zero : max(limits.throttle.ledgerLag, store.terms.writeLimit)
     }
@@ -233,8 +233,8 @@ extension SchemaPath {
     }
 }
 
-/// A run's account of unsyncable documents: how many it made, how many more there may be, and which reserved documents
-/// it still has to check.
+/// A run's account of unsyncable documents: how many the run made, how many more it may make, and which reserved
+/// documents it still has to check.
 struct UnsyncAccount {
     /// How many documents the run made unsyncable under the active schema, or tried to make unsyncable by a failed
     /// write.

@@ -98,8 +98,8 @@ extension BackfillRun {
     private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
         let phase = job.phase(at: chunk.phase)
         let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        // If a deploy was recorded after the read, the phase may now make documents unsyncable, and need more of each
-        // document than was read. In that case, the documents are read again.
+        // The operator may have recorded after the read that the next schema is deployed. The phase may then make
+        // documents unsyncable, and need more of each document than was read, so the documents are read again.
         if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
         let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.maximumCleared)
         let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
@@ -119,8 +119,8 @@ extension BackfillRun {
 
     /// The most documents for which the client evaluates earlier client-side steps at once.
     ///
-    /// The number is limited, because the condition lists these documents, and the server compares each document that
-    /// it reads with the whole list.
+    /// The number is limited, because the server compares each document that it reads with the list of all these
+    /// documents.
     private static let maximumCleared = 200
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
@@ -249,8 +249,9 @@ extension BackfillRun {
 
     /// Writes the documents of a chunk.
     ///
-    /// Before that, inserts the documents of other collections to which the chunk's documents will link.
-    /// - Parameter isCareful: whether each document has its own statement, so that the server reports exactly how many
+    /// If the chunk's documents will link to new documents of other collections, the function inserts the new documents
+    /// first.
+    /// - Parameter isCareful: whether each document has its own statement. The server then reports exactly how many
     ///   documents it wrote before one that it refuses.
     private mutating func write(
         _ documents: [DueDocument], of phase: Phase, carefully isCareful: Bool

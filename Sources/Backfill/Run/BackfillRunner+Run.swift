@@ -91,8 +91,8 @@ extension BackfillRunner {
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // After the plan was made, another runner may have started the job with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
-        // Documents are judged under the next schema only if its deploy is recorded. If the operator stated the deploy
-        // for this run, it is therefore recorded now.
+        // Documents are judged under the next schema only if the deployment of that schema is recorded. If the operator
+        // stated the deployment with a flag of this run, it is recorded now.
         try retry.run {
             guard plan.deploy == .done, try store.jobs.control().deployed == nil else { return }
             try store.jobs.recordDeploy(isVerified: false, by: Operator.current)

@@ -103,7 +103,7 @@ package struct BackfillRunner: Sendable {
         if options.only != nil, state.unfinishedChunks != nil { throw RunError.unfinished(job.job.name) }
         let isDeployed = try state.isReadable && early.run { try self.isDeployed(in: store) } || options.statesDeploy
         let job = isDeployed ? job.afterDeploy : job
-        // A finished job usually has nothing to do; only the survey can confirm that.
+        // A finished job usually has nothing to do. Only the survey, which reads the collection, can confirm that.
         let wasDone =
             try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
         let surveys = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
@@ -120,7 +120,8 @@ package struct BackfillRunner: Sendable {
         plan.deploy = isDeployed ? .done : job.job.requiresDeploy ? .awaited : .notAsked
         plan.wasDone = wasDone
         if isDry || isAsked, keepsJournal { plan.notes += try notesOfLarge(in: collection) }
-        // Obstacles are checked only before the first run: afterwards the job's own writes would look like obstacles.
+        // Obstacles, such as a field that already has the name of a step's marker, are checked only before the first
+        // run. Afterwards, the fields that the job itself wrote would look like obstacles.
         if try !state.isReadable || early.run({ try store.jobs.record() }) == nil {
             let markers = MarkerRemoval(job: job.job, pool: pool, stateDatabase: options.stateDatabase)
             plan.obstacles =
@@ -142,8 +143,9 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns the plan with the number of documents that a refresh would change; these documents no longer count as
-    /// skipped in the plan.
+    /// Returns the plan with the number of documents in which the job would refresh the copies that it made earlier.
+    ///
+    /// The plan no longer counts these documents as skipped.
     private func findingRefreshable(
         _ plan: BackfillPlan, in collection: MongoCollection, _ store: borrowing StateStore
     ) throws -> BackfillPlan {
@@ -168,7 +170,7 @@ package struct BackfillRunner: Sendable {
 
     /// Returns a note on the documents that are too large for undo; empty if there are none.
     ///
-    /// A command of undo must hold the touched fields twice, to compare them and to restore them.
+    /// A command of undo must contain the changed fields twice: once to compare them, and once to restore them.
     private func notesOfLarge(in collection: MongoCollection) throws -> [String] {
         let removed = Set(
             job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
@@ -184,8 +186,9 @@ package struct BackfillRunner: Sendable {
         ]
     }
 
-    /// Runs the survey, and throws if it shows that the job would never end, or that a step with `onError: fail` would
-    /// skip documents.
+    /// Runs the survey, and throws if it shows that the job can never be completed.
+    ///
+    /// Also throws if a step with `onError: fail` would skip documents.
     /// - Parameter isProof: whether the survey also has to show that no document would need the job after a run.
     private func survey(
         at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
@@ -281,16 +284,16 @@ package struct BackfillRunner: Sendable {
         }
     }
 
-    /// Whether an operator recorded that the job's next schema is the active one.
+    /// Whether an operator recorded that the job's next schema is deployed, and so is the active one.
     ///
-    /// A job with `requires: deployed` also accepts a deploy that was recorded for another job of the collection with
-    /// the same next schema.
+    /// A job with `requires: deployed` also accepts a deployment that was recorded for another job of the collection
+    /// with the same next schema.
     private func isDeployed(in store: borrowing StateStore) throws -> Bool {
         guard job.job.requiresDeploy else { return try store.jobs.control().deployed != nil }
         return try store.jobs.deployMark(of: job.job.namespace, schemas: job.schemaRecords) != nil
     }
 
-    /// Refuses to start a job that waits for the deploy of its next schema.
+    /// Refuses to start a job that has to wait until its next schema is deployed.
     package func checkDeploy(of plan: BackfillPlan) throws(RunError) {
         guard plan.deploy == .awaited else { return }
         throw RunError(
@@ -300,7 +303,7 @@ package struct BackfillRunner: Sendable {
                 + "record the deploy for the job that ran before it: shipshape deployed --yes FILE")
     }
 
-    /// The condition under which a job that waits for the deploy may run, as a clause for a message.
+    /// A clause for a message: the condition under which a job that waits for its next schema's deployment may run.
     private var deployedState: String {
         switch job.next?.dialect {
         case .prisma:
@@ -394,7 +397,9 @@ extension MongoError {
 }
 
 extension BackfillRunner {
-    /// Refuses a job that would never end, and a job in which a step with `onError: fail` would skip documents.
+    /// Refuses a job that documents would still need after a run.
+    ///
+    /// Also refuses a job in which a step with `onError: fail` would skip documents.
     /// - Parameter isProof: whether the survey also counted the documents that would still need the steps after a run.
     func checkEnds(_ survey: Survey.Result, isProof: Bool) throws(RunError) {
         let open = !isProof ? [] : survey.after.filter { $0.needing > 0 }.map { "\"\($0.step)\"" }

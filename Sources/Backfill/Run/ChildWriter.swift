@@ -30,7 +30,8 @@ struct ChildWriter {
                     ]
                 ],
             ]
-        // The command is sent to the collection that receives the documents, so that its collation compares the `_id`s.
+        // The command is sent to the collection that receives the documents, so that this collection's collation
+        // compares the `_id`s.
         return try client.runWriteCommand(
             [
                 "aggregate": .string(namespace.collection), "pipeline": .array(of: pipeline.map { .object($0) }),
@@ -40,7 +41,7 @@ struct ChildWriter {
             ], on: namespace.database)
     }
 
-    /// Returns the documents that exist in the collection exactly as they were to be inserted.
+    /// Returns those of ``documents`` that exist in the collection with exactly the same content.
     func present(in context: ClientContext) throws(MongoError) -> Set<BSONDocument> {
         let found = try Lookup(namespace: namespace).documents(documents.compactMap { $0["_id"] }, in: context)
         return Set(found.values.flatMap { $0 }).intersection(documents)

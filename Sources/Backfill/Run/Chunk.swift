@@ -2,12 +2,12 @@ import BSON
 import JobState
 import Jobs
 
-/// A document that needs a phase, as a reader found it.
+/// A document that a phase of the job has to change, as a reader of the collection found it.
 struct DueDocument: Sendable {
     let id: BSONValue
     /// The document before and after the phase; `nil` if only its `_id` was read, as ``DueCursor/Detail`` says.
     var change: Change?
-    /// The judgement of the change under the active schema; `nil` if the change was not judged.
+    /// The effect of the change on sync, according to the active schema; `nil` if the change was not checked.
     var judgement: Judgement?
     /// Whether the client found that the document does not meet the condition ``Phase/hasArray``.
     var hasNoArray = false

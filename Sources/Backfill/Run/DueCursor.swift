@@ -13,7 +13,9 @@ struct DueCursor: ~Copyable {
         case id
         /// The fields that the phase touches, as they are before and after it, for the journal.
         case touched
-        /// The whole document as it is before and after the phase, for the budget or for a client-side step.
+        /// The whole document as it is before and after the phase.
+        ///
+        /// It is needed for a client-side step, and to judge whether the document becomes unsyncable.
         ///
         /// For a client-side step, the client computes the document after the phase. For other steps, the client or the
         /// server computes it.
@@ -38,13 +40,14 @@ struct DueCursor: ~Copyable {
     ///   - collectionUUID: the UUID of the collection for which the job was planned, so that the server refuses the
     ///     read if the collection was replaced; `nil` if the server cannot compare it.
     ///   - evidence: the fields of which the journal keeps a digest.
-    ///   - watch: the watch whose notes get the findings in the documents, if the client reads the whole collection.
+    ///   - watch: receives what the steps find in each document, if the client reads the whole collection; otherwise,
+    ///     it is notified that the findings are unknown.
     init(
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
         evidence: DocumentEvidence? = nil, watch: ChangeWatch? = nil
     ) throws(MongoError) {
         self.evidence = evidence ?? DocumentEvidence([])
-        // Of the five cursors, only a `DueReading` notes findings.
+        // Only a `DueReading` reports to `watch` what the steps find in the documents; the other four cursors do not.
         defer { if reading == nil { watch?.giveUp() } }
         switch detail {
         case .id:
@@ -136,7 +139,7 @@ struct ReadAmount: Sendable {
     var documents: Int
     var bytes: Int
 
-    /// The fewest documents of a chunk for which the run has waited too long.
+    /// The number of documents at which a read may end early because its caller has waited for too long.
     static let leastAwaited = 500
     /// The number of bytes of `_id`s at which the read of a chunk ends, because one command has to hold the `_id`s
     /// together with conditions and updates.

@@ -6,9 +6,9 @@ import Mongo
 import Scanning
 import Steps
 
-/// Reads whole documents.
+/// Reads whole documents, and finds those that need a phase of the job.
 ///
-/// The client evaluates which of them need a phase of the job, and computes the fields for the journal.
+/// The client evaluates which documents need the phase, and computes the fields for the journal.
 ///
 /// The server evaluates only the documents that the client cannot evaluate, so that the server has more time for
 /// writes.
@@ -26,12 +26,15 @@ struct DueReading: ~Copyable {
     private var unknown: [BSONValue] = []
     private var asked: TouchedFields?
 
-    /// The number of documents in ``unknown`` at which the server has to evaluate them before more documents are read.
+    /// The number of documents in ``unknown`` that is enough to let the server evaluate them before more documents are
+    /// read.
     private static let maximumUnknown = 1_000
 
+    /// Starts to read the documents of a scope.
     /// - Parameters:
     ///   - evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
-    ///   - watch: the watch of the run whose survey uses the findings in the documents; `nil` if there is none.
+    ///   - watch: follows the changes during the run, and stores what the steps find in each document for the run's
+    ///     survey; `nil` if the survey reads the documents again.
     /// - Returns: `nil` if the server has to find the documents: either the scope is only a part of the collection, or
     ///   ``PhaseEvaluator`` does not evaluate the phase.
     init?(
@@ -87,7 +90,7 @@ struct DueReading: ~Copyable {
 /// write the first documents while the server searches for the next ones.
 private struct ReplySize {
     static let least = 500
-    /// The time in which the server finds a document, if replies are to grow.
+    /// The limit for quick replies: if a reply took less time for each document, the next reply has more documents.
     private static let quick = Duration.microseconds(10)
 
     private var size = least

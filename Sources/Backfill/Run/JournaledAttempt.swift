@@ -123,7 +123,7 @@ extension DocumentEvidence {
 }
 
 extension DueDocument.Change {
-    /// Whether a document, as it is now, has the new value in each touched field that the change alters.
+    /// Whether the document `now` has the new value in each field of `touched` that this change alters.
     func isDone(in now: BSONDocument, at touched: [String]) throws(BSONError) -> Bool {
         let (was, willBe, now) = (before.view, after.view, now.view)
         for name in touched {

@@ -23,7 +23,7 @@ struct RunJournal {
     /// The number of chunks that were done when the run last read documents; the journal stores it with each chunk of
     /// these documents.
     var group = 0
-    /// Tracks whether a majority has the writes and the journal of the current chunk.
+    /// The state that shows whether a majority has the writes and the journal of the current chunk.
     var durability: WriteDurability
     /// Whether the server can read documents as they were at an earlier time.
     private let readsMoments: Bool
@@ -143,8 +143,8 @@ struct RunJournal {
     /// Stores the data with which the run can find out later which documents met the condition of their update just
     /// before the attempt's first update.
     ///
-    /// If the server can read at an earlier time, the data is the server's current time. Otherwise, the data is the set
-    /// of documents that meet the condition now; with too many updates, it is not determined.
+    /// If the server can read documents as of an earlier time, the data is the server's current time. Otherwise, the
+    /// data is the set of documents that meet the condition now. With too many updates, no data is stored.
     mutating func noteStart(in namespace: Namespace, _ kernel: borrowing Kernel) throws {
         guard let documents = attempt?.documents, let updates = attempt?.updates, attempt?.start == nil else { return }
         attempt?.start = .unknown
@@ -158,8 +158,9 @@ struct RunJournal {
         }
     }
 
-    /// The most updates whose conditions the server is asked to evaluate; with more, it stays unknown which documents
-    /// met them.
+    /// The most updates of an attempt whose conditions the server is asked to evaluate.
+    ///
+    /// If the attempt has more updates, it stays unknown which documents met the conditions.
     ///
     /// The limit matters for a client-side step, which has one update for each document.
     private static let maximumAsked = 200

@@ -52,7 +52,7 @@ struct TouchedFields: ~Copyable {
             let value = try view.value(id)
             let willBe = BSONDocument(copying: try view.document(after))
             // The old fields of a large document are read separately. If the document changes between the two reads,
-            // the journal's digest of its new values is wrong, so undo will skip the document.
+            // the digest of the new values in the journal is wrong, so undo will skip the document.
             let was =
                 before.type == .object
                 ? BSONDocument(copying: try view.document(before))
@@ -90,8 +90,8 @@ struct TouchedFields: ~Copyable {
             let isLong: BSONValue = ["$gt": [["$bsonSize": others], .integer(DocumentEvidence.largest)]]
             marks.append((evidenceMark, ["$cond": [isLong, ["$literal": [:]], others]]))
         }
-        // The stage is not `$project`: if the document has an array with one of these names, `$project` would put the
-        // fields into each element of the array.
+        // The last stage is not `$project`: if the document has an array with one of the names in `kept`, `$project`
+        // would put the fields into each element of the array.
         let kept = ["_id"] + marks.map(\.0)
         let entry = kept.map { ($0, BSONValue.string("$\($0)")) } + [(afterName, .object(fields))]
         return [["$set": .object(BSONDocument(marks))]] + phase.neededPipeline

@@ -57,7 +57,7 @@ extension JobRegistry {
         let hasMarkers = removal.map { !MarkerRemoval.markers(of: $0.job).isEmpty } ?? false
         let remedy = "clean it up when that runner is done"
         try withLease(of: plan.job, store, for: .cleanup, orElse: remedy) { keep in
-            // Another runner may have run the job again before the lease was taken.
+            // Another runner may have started the job again before this clean-up took the job's lease.
             try checkDone(plan.job, store)
             try store.jobs.steer(["cleaned": JobStore.mark(by: person)], what: "cleaned up", by: person)
             if !hasMarkers { try drop(keep) }

@@ -11,7 +11,7 @@ import SchemaChange
 package import ServerSchema
 import Steps
 
-/// The evidence that the next schema is deployed.
+/// The evidence that a job's next schema is deployed.
 package enum DeployEvidence: Hashable, Sendable {
     /// The collection's own validator is the next schema.
     case validator
@@ -90,12 +90,12 @@ extension JobRegistry {
     }
 }
 
-/// The release of reservations whose documents fit the active schema now.
+/// The release of places in the unsync budget that jobs reserved for documents which fit the active schema now.
 extension JobRegistry {
     /// Releases the reservations of documents in the job's collection that fit the job's active schema.
     ///
-    /// The function examines the reservations of all jobs of this collection whose lease no runner holds. A document
-    /// keeps its reservation while the ledger of unsynced documents may still list it.
+    /// The function examines the reservations of all jobs of this collection, except jobs whose lease a runner holds. A
+    /// document keeps its reservation while the ledger of unsynced documents may still list it.
     /// - Returns: how many of the examined documents fit or no longer exist; `nil` if that is unknown, for example
     ///   because a schema or a privilege is missing.
     package func freeRoom(of job: String) throws -> Int? {

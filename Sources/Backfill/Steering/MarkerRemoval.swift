@@ -44,7 +44,7 @@ struct MarkerRemoval {
         return job.steps.compactMap { $0.step.kind.marker }.filter { seen.insert($0).inserted }
     }
 
-    /// Removes the marker fields, and the state of the job that removed them.
+    /// Removes the marker fields by the job `JOB.cleanup`, and then that job's own records in the state database.
     /// - Throws: ``RunError`` when documents keep their marker fields, or the removal was asked to stop; the next
     ///   clean-up then continues. ``MongoError``.
     func run(stop: StopSignal) throws {

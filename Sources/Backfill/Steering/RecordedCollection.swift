@@ -13,8 +13,8 @@ struct RecordedCollection {
     var ledger: Namespace?
 
     /// Returns the collection that a job's record names.
-    /// - Throws: ``RunError`` when the job's file names another collection, or when the record names none, or one that
-    ///   no job may write to, such as the ledger of unsynced documents.
+    /// - Throws: ``RunError`` when the job's file names another collection; when the record names no collection; or
+    ///   when the record names a collection that no job may write to, such as the ledger of unsynced documents.
     func namespace(of record: BSONDocument, _ job: String) throws(RunError) -> Namespace {
         guard let namespace = record["ns"]?.text.flatMap({ Namespace($0) }) else {
             throw RunError(.checkpointUnreadable, "the record of job \"\(job)\" names no collection")

@@ -69,7 +69,7 @@ extension RefusingValidator {
 
     /// Returns a note on the documents that the validator refuses; empty if there are none.
     ///
-    /// Call this function after all documents are compared.
+    /// Call this function only after `tally` counts all documents of the undo.
     func notes(_ tally: UndoTally, of namespace: Namespace) -> [String] {
         let count = tally.report.filter { $0.left.reason == .refused && $0.left.code == Self.misfit }.reduce(0) {
             $0 + $1.count

@@ -7,7 +7,7 @@ import Mongo
 struct Restoring {
     let id: BSONValue
     let group: JournalGroup
-    /// The index of the group in its part of the journal; documents with the same index are restored in the same way.
+    /// The index of ``group`` in its part of the journal; documents with the same index are restored in the same way.
     let groupIndex: Int
     /// The evidence that distinguishes the document from a later document with the same `_id`; used when the document
     /// is read again.
@@ -16,8 +16,8 @@ struct Restoring {
     let current: BSONDocument
     /// Whether the write requires that the whole document is unchanged since it was read.
     ///
-    /// The unsync budget judged the document as it was read. If the document has changed since then, the restore might
-    /// make it unsyncable.
+    /// This is `true` for a document that was already unsyncable when undo read it. Its restore takes no room under the
+    /// limit of unsynced documents, so the document must not be restored after a user has repaired it.
     var isWatched = false
 
     /// Returns the document with the changed fields as they were before the job.
@@ -25,11 +25,11 @@ struct Restoring {
 
     /// Returns the update that restores the documents if they are still as they were read; `nil` for no documents.
     ///
-    /// The update writes only the changed fields. But if a field that the job removed has to return to its position,
-    /// the update replaces the whole document, by a pipeline that keeps every byte of it.
+    /// The update writes only the fields that the job changed. But if a field that the job removed has to return to its
+    /// position, the update replaces the whole document, by a pipeline that keeps every byte of it.
     /// - Parameters:
-    ///   - documents: documents of one group, with the same values in the changed fields; or documents of several
-    ///     groups with the same ``likeness``.
+    ///   - documents: documents of one group, with the same values in the fields that the job changed; or documents of
+    ///     several groups with the same ``likeness``.
     ///   - isPlaced: whether restored fields return to their positions; otherwise they are put at the end of the
     ///     document.
     static func statement(
@@ -76,12 +76,12 @@ struct Restoring {
     struct Likeness: Hashable {
         /// The changed fields as they were before the job.
         let before: BSONDocument
-        /// The names of the changed fields that the documents have now.
+        /// The names of the fields that the job changed and that the documents have now.
         ///
         /// The names are stored as bytes. As strings, two names would be equal even if they encode é by different code
         /// points.
         let present: [[UInt8]]
-        /// The names of the changed fields that the documents do not have now.
+        /// The names of the fields that the job changed and that the documents do not have now.
         let missing: [[UInt8]]
     }
 

@@ -64,9 +64,9 @@ struct RestoringStatements {
 
     /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
     ///
-    /// A document is a group of its own if the positions of its fields have to be restored, or if the write requires
-    /// that the whole document is unchanged. Small groups of the journal are joined if one statement can restore the
-    /// documents of all of them; see ``Restoring/Likeness``.
+    /// A document forms a group of its own if the positions of its fields have to be restored, or if it may be restored
+    /// only while all of its fields are unchanged. Small groups are joined if one statement can restore all of their
+    /// documents; see ``Restoring/Likeness``.
     private static func groups(
         _ documents: [Restoring], for concurrency: Int
     ) throws(BSONError) -> [[Restoring]] {

@@ -8,13 +8,16 @@ import Mongo
 import Running
 import Steps
 
-/// The procedure for one batch of entries of the journal: read, compare, judge, restore, record the skipped documents.
+/// The undo of one batch of journal entries.
+///
+/// It reads the documents, compares them with the entries, checks them against the unsync budget, restores them, and
+/// records the documents that it skips.
 extension UndoLoop {
     enum Attempt {
         /// The first entries of the batch are finished; the number says how many.
         case done(Int)
-        /// The batch has to be tried again with fewer entries, for example because it took too long, or because its
-        /// documents have to be judged again.
+        /// The batch has to be tried again with fewer entries, for example because it took too long, or because
+        /// documents changed after they were checked against the unsync budget.
         case tooSlow
         case stopped(RunStop)
     }
@@ -23,8 +26,8 @@ extension UndoLoop {
     private enum Found {
         case due(Restoring, isUncertain: Bool = false)
         case asBefore
-        /// There is nothing to undo: either the job's attempt did not write the document, or this undo has restored the
-        /// fields from newer entries.
+        /// There is nothing to undo: either it is known that the job did not write the document, or this undo has
+        /// already restored the fields from newer journal entries.
         case done
         case left(UndoReport.Reason)
     }
@@ -64,8 +67,8 @@ extension UndoLoop {
             left.removeAll { !kept.contains($0.id) }
             finished.removeAll { entry, _ in !kept.contains(entry.id) }
         }
-        // A server before MongoDB 6.0 cannot check at each command that the collection still has the same UUID, so the
-        // undo checks it before it skips documents.
+        // A server before MongoDB 6.0 cannot check the collection's UUID at each command, so the undo itself checks the
+        // UUID before it skips documents.
         if !left.isEmpty, !subject.target.checksUUID { try checkCollection() }
         guard !kernel.isDry else {
             for document in due { overlay?.restore(document) }
@@ -85,10 +88,10 @@ extension UndoLoop {
         return .done(count)
     }
 
-    /// Counts, for a finished batch, the changes that the job might not have made, and the documents that needed no
-    /// write.
+    /// Counts the documents of a finished batch that have an uncertain change, and those that needed no write.
     ///
-    /// A batch that has to be tried again is not counted, because the next try finds the same documents.
+    /// A change is uncertain if the job might not have made it. A batch that has to be tried again is not counted,
+    /// because the next try finds the same documents.
     private mutating func count(_ found: [(JournalPart.Entry, Found)]) {
         for (entry, found) in found {
             switch found {
@@ -120,8 +123,8 @@ extension UndoLoop {
         let fields = try group.fields(of: document)
         if fields == group.before { return .asBefore }
         guard JournalDigest(of: fields) == group.after else {
-            // The fields hold neither the values from before the job's change nor those from after it. Either this undo
-            // already restored them from newer journal entries, or another client changed them.
+            // The fields hold neither the values from before the job's change nor the values that the job wrote. Either
+            // this undo already restored them from newer journal entries, or another client changed them.
             return try memory.isRestored(fields, of: entry.id, in: group) ? .done : .left(.changed)
         }
         let isReplaced = try entry.evidence.map { try part.evidence.isReplaced(document, since: $0) } ?? false
@@ -181,8 +184,8 @@ extension UndoLoop {
             }
             // The documents are read again, because some may have changed after the first read, the server may have
             // refused some, or a router may have counted wrongly. If the first attempt wrote too few documents although
-            // the server refused none, and a budget judges the documents, the whole batch starts again, so that they
-            // are judged again.
+            // the server refused none, and there is an unsync budget, the whole batch starts again, so that all its
+            // documents are checked against the budget again.
             if budget != nil, isShort, outcome.refused.isEmpty, isGrouped { return false }
             isGrouped = false
             let refused = Set(outcome.refused.map(\.id))
@@ -204,8 +207,9 @@ extension UndoLoop {
                 case .left(let reason): left.append((entry.id, UndoReport.LeftDocument(reason: reason)))
                 }
             }
-            // The documents in `fresh` changed after they were judged. If a user repaired such a document, the restore
-            // would make it unsyncable, so the document needs a reservation.
+            // The documents in `fresh` changed after they were checked against the unsync budget. If a user repaired
+            // such a document, the restore would make it unsyncable, so the undo first reserves room for it in the
+            // budget.
             guard try reserve(&fresh) == nil else { return false }
             due += fresh
             if due.isEmpty { break }
@@ -288,9 +292,10 @@ extension UndoLoop {
         return written
     }
 
-    /// The number of connections on which a batch is written: the concurrency of the job's limits.
+    /// The number of connections on which the undo writes a batch: the concurrency of the job's limits.
     ///
-    /// One connection is used if the budget judges documents, or while the server refuses commands because of its load.
+    /// One connection is used if the undo checks documents against the unsync budget, or while the server refuses
+    /// commands because of its load.
     private var concurrency: Int {
         budget == nil && !kernel.pool.overload.isRecent ? kernel.throttler?.limits.concurrency ?? 1 : 1
     }
@@ -331,7 +336,7 @@ extension UndoLoop {
 /// The unsync budget of an undo. It counts the documents that sync now, as the job left them, but would not sync once
 /// they are restored.
 extension UndoLoop {
-    /// Judges the documents to be restored, and reserves room for those that the restore makes unsyncable.
+    /// Checks the documents to be restored, and reserves room in the unsync budget for those that become unsyncable.
     ///
     /// If there is not enough room, the first document without room and all documents after it are removed from `due`.
     /// - Returns: the first document without room, and the room that is left in the unsync budget; `nil` when there is
@@ -384,8 +389,8 @@ extension UndoLoop {
             tally.makeUnsyncable(unsyncable)
             return cut
         }
-        // The room in the unsync budget was taken after it was read, for example by another job. No document of the
-        // batch is therefore restored.
+        // The undo read the unsync budget, and then another job, for example, took the room that was left in the
+        // budget. The undo therefore restores no document of the batch.
         due = []
         return (new[0], now)
     }

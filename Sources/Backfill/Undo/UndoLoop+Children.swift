@@ -16,10 +16,10 @@ extension UndoLoop {
     /// The most documents that are removed with one command.
     private static let maximumChildren = 200
 
-    /// Removes the documents that the job inserted in other collections, the newest first, except the documents that
-    /// have to stay.
+    /// Removes the documents that the job inserted in other collections, except the documents that have to stay.
     ///
-    /// The job numbered its attempts to write a chunk. The newest attempt is undone first.
+    /// The job numbered its attempts to write a chunk. The documents that the newest attempt inserted are removed
+    /// first.
     /// - Parameter start: the attempt that an earlier run of the undo processed last, so that this run starts with the
     ///   attempt before it; `nil` starts with the newest attempt.
     /// - Returns: why the undo has to stop; `nil` if it can continue.

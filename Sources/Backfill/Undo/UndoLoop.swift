@@ -14,14 +14,15 @@ struct UndoLoop: ~Copyable {
     let subject: UndoSubject
     /// The services that the undo shares with runs, such as retries and the lease; a dry run has no lease.
     var kernel: Kernel
-    /// The unsync budget; `nil` if the undo does not check which documents become unsyncable.
+    /// The limit on documents that the undo may make unsyncable; `nil` if the undo does not check this.
     let budget: UnsyncBudget?
     var overlay: UndoOverlay?
     var tally = UndoTally()
     /// How many changes earlier undos of the job undid.
     let earlier: Int
     var memory: UndoMemory
-    /// The counts of documents that the job inserted in other collections.
+    /// The counts of this undo for the documents that the job inserted in other collections, such as how many it
+    /// removed.
     var children = ChildTally()
     /// The number of documents in other collections that earlier undos of the job removed.
     let earlierRemoved: Int
@@ -38,7 +39,7 @@ struct UndoLoop: ~Copyable {
     /// that the job wrote.
     var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
-    /// Undoes the entries of the journal from a position back to the oldest entry.
+    /// Undoes the entries of the journal from `start` (if `nil`, from the newest entry) back to the oldest one.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func run(from start: JournalPosition?) throws -> RunStop? {
         var position = start
@@ -112,11 +113,11 @@ struct UndoLoop: ~Copyable {
     }
 }
 
-/// Releases the reservations of documents that the job had made unsyncable, and that sync again after the undo.
+/// Releases the places in the unsync budget that the job reserved for documents which sync again after the undo.
 extension UndoLoop {
     /// Records which of the restored documents sync again after the job had made them unsyncable.
     ///
-    /// A document that syncs again keeps its reservation while the ledger of unsynced documents may still list it.
+    /// Such a document still counts against the unsync budget while the ledger of unsynced documents might list it.
     func noteRepaired(_ restored: [Restoring]) throws {
         guard let active = budget?.job.active else { return }
         var repaired: [BSONValue] = []
@@ -133,8 +134,9 @@ extension UndoLoop {
         }
     }
 
-    /// Waits until the ledger of unsynced documents can no longer list repaired documents, and releases their
-    /// reservations.
+    /// Waits until the ledger of unsynced documents can no longer list the documents that sync again after the undo.
+    ///
+    /// Then their reservations in the unsync budget are released.
     /// - Returns: why the undo has to stop; `nil` if all these reservations are released.
     mutating func releaseRepaired() throws -> RunStop? {
         guard let budget else { return nil }

@@ -61,10 +61,10 @@ struct UndoMemory {
         attempt = written.map { (Set($0.missed), Set($0.unsure)) }
     }
 
-    /// Whether the job's current attempt is known not to have written the document.
+    /// Whether it is known that the attempt whose journal entries are being undone did not write the document.
     func isMissed(_ id: BSONValue) -> Bool { attempt?.missed.contains(id) == true }
 
-    /// Whether the job's current attempt is known to have written the document.
+    /// Whether it is known that the attempt whose journal entries are being undone wrote the document.
     func isWritten(_ id: BSONValue) -> Bool {
         attempt.map { !$0.missed.contains(id) && !$0.unsure.contains(id) } ?? false
     }
@@ -87,11 +87,11 @@ struct UndoMemory {
         }
     }
 
-    /// Whether each field of the entry has its old value, or was already restored by this undo from a newer entry.
+    /// Whether each field of a journal entry has its old value in `now`, or this undo restored it from a newer entry.
     ///
     /// A field in ``rewritten`` must have its old value even if this undo restored it, because the restored value may
-    /// be one that the job itself wrote. If ``rewritten`` is `nil`, this applies to all fields. The result is also
-    /// `false` if this undo has not restored any field yet.
+    /// be one that the job itself wrote. If ``rewritten`` is `nil`, every field must have its old value. The result is
+    /// also `false` if this undo has not restored any field yet.
     func isRestored(_ now: BSONDocument, of id: BSONValue, in group: JournalGroup) throws -> Bool {
         guard !restored.isEmpty else { return false }
         let (now, before) = (now.view, group.before.view)

@@ -3,11 +3,12 @@ import JobState
 
 /// The changes that the dry run of an undo has counted as undone so far.
 ///
-/// A dry run does not write. Before it compares an older journal entry with a document, it therefore removes these
-/// changes from its copy of the document.
+/// A dry run does not write. Before the dry run compares an older journal entry with a document, it therefore removes
+/// these changes from its copy of the document.
 ///
-/// The journal may have several entries for one document. An attempt has at most one, but an older attempt at the same
-/// chunk has entries for the same documents, and an earlier pass may have entries for some of them.
+/// The journal may have several entries for one document. One attempt at a chunk has at most one entry for it, but an
+/// older attempt at the same chunk has entries for the same documents, and an earlier pass may have entries for some of
+/// them.
 struct UndoOverlay {
     /// The largest number of documents in ``kept``.
     static let maximum = 100_000
@@ -61,7 +62,7 @@ struct UndoOverlay {
         recent[document.id, default: []].append(change)
     }
 
-    /// Returns a document as it would be after the undo of the remembered changes.
+    /// Returns a document as it would be after the undo of its changes in ``kept`` and ``recent``.
     func document(_ id: BSONValue, _ document: BSONDocument) throws(BSONError) -> BSONDocument {
         var result = document
         for change in (kept[id] ?? []) + (recent[id] ?? []) { result = try change.restored(result) }

@@ -125,7 +125,7 @@ package struct UndoRunner: Sendable {
                 + "\(count): the undo then stops below the limit and can be resumed")
     }
 
-    /// Undoes the job, or resumes its undo, until it is done or has to stop.
+    /// Undoes the job, or resumes its undo, until all changes are undone or the undo has to stop.
     /// - Throws: ``RunError``, for example when another runner holds the job, or the job cannot be undone;
     ///   ``MongoError``, for example when the deployment stays unreachable. Batches with a checkpoint stay done, and
     ///   the next undo continues after them.

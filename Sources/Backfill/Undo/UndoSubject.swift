@@ -14,7 +14,7 @@ struct UndoSubject {
     let target: Target
     /// The job as it was run; `nil` if this version of the program cannot read the stored text.
     let job: CompiledJob?
-    /// The fields that the job writes, without the part of a path that leads into the elements of a list.
+    /// The fields that the job writes; a path into the elements of a list ends at the list.
     let written: [FieldPath]
     /// The top-level fields that the job writes.
     var touched: [String] { Set(written.map(\.topLevel)).sorted() }
@@ -41,7 +41,7 @@ struct UndoSubject {
     /// Whether the job may have inserted documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind.linksToCreated != nil } ?? true }
 
-    /// The top-level fields that a step computes from other fields, and may write again over its own values.
+    /// The top-level fields that a step computes from other fields, and that it may compute and write a second time.
     ///
     /// `nil` if the job's text cannot be read.
     ///

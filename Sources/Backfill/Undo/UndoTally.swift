@@ -11,15 +11,17 @@ struct UndoTally {
     var asBefore = 0
     /// The number of documents that the undo made unsyncable.
     private(set) var madeUnsyncable = 0
-    /// The changes that the job might not have made, and that are undone because the operator asked for it.
+    /// The changes that the undo undid at the operator's request, although it is uncertain that the job made them.
+    ///
+    /// `ids` has the `_id`s of the changed documents, at most ``samples``.
     private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
     /// The number of documents that have a restored field at their end, because its position could not be restored.
     private(set) var moved = 0
-    /// The documents of unfinished journal entries that the undo makes unsyncable (`unsyncable`), or that get a
-    /// restored field at their end (`moved`).
+    /// The documents that the undo makes unsyncable (`unsyncable`), or that get a field at their end (`moved`).
     ///
-    /// A batch that has to be tried again finds the same documents again. They are therefore counted only when their
-    /// entries are finished.
+    /// A restored field is added at the end of its document if its position could not be restored.
+    /// These documents have unfinished journal entries. A batch that has to be tried again finds the same documents
+    /// again, so they are counted only when their journal entries are finished.
     private var unfinished: (unsyncable: Set<BSONValue>, moved: Set<BSONValue>) = ([], [])
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
 
@@ -60,7 +62,7 @@ struct UndoTally {
 struct ChildTally {
     var removed = 0
     var gone = 0
-    /// The number of documents that another client changed just before their removal.
+    /// The number of documents that the undo did not remove, because another client had just changed them.
     var changedByOthers = 0
     private(set) var left: [UndoReport.LeftChildren] = []
 

@@ -3,8 +3,8 @@ import ServerSchema
 
 /// Judges the rules of a sync engine with ``EngineWalker``, after the rules of the schema.
 ///
-/// The nodes of the engine have the numbers after those of the schema and of its constraints: the first one means the
-/// document, and the others the top-level fields for which the engine has rules.
+/// The nodes of the engine have higher numbers than the nodes of the schema and of its constraints. The first of them
+/// represents the document, and each other one represents a top-level field for which the engine has rules.
 extension CompiledSchema {
     /// Whether the engine treats documents whose `_id`s have the same text as one document.
     package var comparesIDTexts: Bool { engine?.idText != nil }
@@ -38,7 +38,7 @@ extension CompiledSchema {
         return EngineRule.named(located.finding.rule.code)
     }
 
-    /// Returns the words for what the engine expects; `nil` for the findings of a schema.
+    /// Returns a description of the value that the engine expects; `nil` for the findings of a schema.
     func engineExpectation(of located: FindingCollector.Located) -> String? {
         guard let engine, let rule = engineRule(of: located) else { return nil }
         let field = Int(located.finding.node) - engine.firstNode - 1
@@ -83,8 +83,8 @@ struct EngineCondition {
     /// Whether the expression matches only values that have the finding.
     var isExact: Bool {
         switch finding.found.detail {
-        // The server cannot find exactly these values. For example, it has no operator for the depth of a value, or for
-        // the text of a value in SQLite or JSON.
+        // The server cannot find exactly the values with one of these findings. For example, it has no operator for
+        // the depth of a value, or for the text of a value in SQLite or JSON.
         case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .number, .notNumber, .exponent, .otherLength, .inexact,
             .longer:
             false

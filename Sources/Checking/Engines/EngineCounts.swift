@@ -1,4 +1,4 @@
-/// The numbers of documents, by what an engine does with them.
+/// The numbers of documents at which a sync engine halts, that it drops, or of which it loses values.
 ///
 /// Each document counts at most once, by its worst certain finding.
 public struct EngineCounts: Hashable, Sendable, Codable {
@@ -11,7 +11,7 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     public var losing = 0
     /// The number of values that the documents counted in ``losing`` lose.
     public var values = 0
-    /// The number of documents counted in ``halting`` whose halting findings are all covered by exceptions.
+    /// The number of documents counted in ``halting`` for which exceptions cover every finding that halts the engine.
     public var haltingExcepted = 0
 
     /// Creates counts of zero.
@@ -51,11 +51,11 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     }
 }
 
-/// The consequences of one document in an engine, by the document's certain findings.
+/// The effect that one document has in a sync engine, computed from the document's certain findings.
 struct EngineEffect: Hashable, Sendable {
     /// The worst outcome of the document's certain findings; `nil` if it has none.
     private(set) var outcome: EngineRule.Outcome?
-    /// The number of values of the document that the engine loses.
+    /// The number of certain findings because of which the engine loses a value of the document.
     private(set) var values: Int32 = 0
     /// Whether the engine halts because of at least one finding that no exception covers.
     private(set) var isHaltingUnexcepted = false

@@ -13,8 +13,9 @@ struct EnginePlan: Sendable {
     private(set) var table = FieldTable()
     private(set) var range = FieldRange()
     private(set) var limits = Limits()
-    /// For each of ``fields``, the words for the value that the field expects; `nil` if reports use the words of the
-    /// rule instead.
+    /// For each of ``fields``, a description of the value that the field must have, as reports show it.
+    ///
+    /// `nil` if reports show the description that the rule has.
     private(set) var expectations: [String?] = []
     /// The names of ``fields``, in the same order.
     private(set) var names: [String] = []
@@ -48,7 +49,7 @@ struct EnginePlan: Sendable {
         var kind: Kind
         var rule: Rule
         var level: Level
-        /// The types whose values need no further check.
+        /// The types whose values pass this rule without a check of the value itself.
         var plain: TypeMask
         /// The types that the field may have.
         var accepts: TypeMask = .all
@@ -57,7 +58,9 @@ struct EnginePlan: Sendable {
         /// The range of the whole numbers that the field may hold.
         var low: Int64 = .min
         var high: Int64 = .max
-        /// Whether the field is a list, so that the client's property is null if the field is absent.
+        /// Whether the field is a list whose elements have a known type.
+        ///
+        /// If a document lacks the field, the client's property is null.
         var isList = false
     }
 
@@ -204,8 +207,9 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // A text column loses no value, so its values need no check. Its name is added nevertheless, because the
-            // search for names is fastest if the fields of a document are in the order of the added names.
+            // A text column can hold any value as text, so the values need no check. The column's name is added
+            // nevertheless, because the search for names is fastest if the fields of a document are in the order of the
+            // added names.
             add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
         case .integer:
             let plain = nulls.union(whole).union([.long, .timestamp])

@@ -213,8 +213,8 @@ extension EngineWalker {
         if TypeMask.numbers.contains(type) {
             let number = Number(element, of: view)
             var detail = number.fitness(for: column == .integer ? .long : .double)
-            // A decimal arrives as text. An `integer` column cuts text such as 1E+2 at the letter. A `real` column
-            // reads text such as 0.1 as the nearest real, and text such as NaN as 0.
+            // SQLite receives a decimal as text. An `integer` column cuts text such as 1E+2 at the letter. A `real`
+            // column reads text such as 0.1 as the nearest real, and text such as NaN as 0.
             if type == .decimal {
                 let text = view.decimal(element).description
                 if column == .integer, detail == .exact, text.utf8.contains(UInt8(ascii: "E")) { detail = .exponent }
@@ -259,8 +259,8 @@ extension EngineWalker {
         let type = TypeMask(element.type)
         if TypeMask.deprecated.contains(type), type != .javascriptWithScope { return }
         guard field.accepts.contains(type) else {
-            // The documentation does not say whether ObjectBox converts between number types, such as from double to
-            // int.
+            // ObjectBox's documentation does not say whether ObjectBox converts between number types, such as from
+            // double to int. A value of another number type is therefore only a possible finding.
             let isConvertible = TypeMask.numbers.contains(type) && !field.accepts.isDisjoint(with: .numbers)
             sink.visit(at: element, of: view)
             return sink.report(

@@ -45,9 +45,9 @@ struct JSONSchemaPlan: Sendable {
 
     /// A field that `properties` or `required` names.
     struct Field: Sendable, BitwiseCopyable {
-        /// The node that judges the value; -1 if the name is a path, is empty, or is only in `required`.
+        /// The node that judges the field's value; -1 if the name is a path, is empty, or is only in `required`.
         var node: Int32
-        /// The node that a finding names if the field is missing; it has the field's path.
+        /// The node with the field's path, which a finding names if the field is missing.
         var place: Int32
         var isRequired = false
         /// Whether `properties` names the field.

@@ -2,7 +2,7 @@ import BSON
 import Patterns
 import ServerSchema
 
-/// Judges all values at a path together, for the fields that are judged as paths; see ``JSONSchemaPlan/PathField``.
+/// Checks all values at a path together, for names that mongod treats as paths; see ``JSONSchemaPlan/PathField``.
 ///
 /// mongod turns each keyword into a separate expression over the path. A keyword holds if one of the values satisfies
 /// it, and different values may satisfy different keywords. Source: `makeRestriction` in mongod 6.0.
@@ -84,7 +84,7 @@ extension JSONWalker {
     }
 }
 
-/// Judges the values at a path by the keywords of arrays.
+/// Checks the values at a path against the keywords of arrays.
 extension JSONWalker {
     func arrays(
         _ subject: PathValues, of view: borrowing BSONView, _ node: JSONSchemaPlan.Node, depth: Int
@@ -133,7 +133,7 @@ extension JSONWalker {
     }
 }
 
-/// Judges the values at a path by the keywords of objects.
+/// Checks the values at a path against the keywords of objects.
 extension JSONWalker {
     func objects(
         _ subject: PathValues, of view: borrowing BSONView, _ node: JSONSchemaPlan.Node, depth: Int
@@ -229,7 +229,7 @@ extension JSONWalker {
         return false
     }
 
-    /// Judges the objects at a path by `dependencies`.
+    /// Checks the objects at a path against `dependencies`.
     ///
     /// For each entry, mongod tests separately whether an object has the entry's field, and whether an object satisfies
     /// what the entry requires. Two different objects can pass these two tests.

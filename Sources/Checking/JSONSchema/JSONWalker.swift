@@ -100,7 +100,7 @@ struct JSONWalker: ~Escapable {
     }
 }
 
-// MARK: scalars
+// MARK: keywords for scalars
 
 extension JSONWalker {
     @inline(never)
@@ -177,8 +177,8 @@ extension JSONWalker {
         return try fields(of: view, node: index, depth: depth, marking: &seen, into: &sink)
     }
 
-    // This function and the rarely called functions in it are not inlined, because the compiler inlines the search for
-    // names only into a small loop.
+    // This function and the rarely needed functions that it calls are not inlined, so that its loop stays small. The
+    // compiler inlines the search for names only into a small loop.
     @inline(never)
     private func fields<Sink: FindingSink>(
         of view: borrowing BSONView, node index: Int, depth: Int, marking seen: inout some FieldMarks,

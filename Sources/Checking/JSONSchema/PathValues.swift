@@ -4,9 +4,9 @@ import BSON
 ///
 /// The path leads through arrays of objects, and through array indexes. Source: `BSONElementIterator` in mongod 6.0.
 struct PathValues {
-    /// The values at the path's end, for keywords of types, arrays and objects; an array counts as one value.
+    /// The values at the path's end, for schema keywords on types, arrays and objects; an array counts as one value.
     private(set) var whole: [BSONElement] = []
-    /// The values at the path's end, for keywords of scalars.
+    /// The values at the path's end, for schema keywords on scalars, such as `minimum`.
     ///
     /// If the value at the path's end is an array, its elements come first, and then the array itself.
     private(set) var traversed: [BSONElement] = []

@@ -8,7 +8,8 @@ import ServerSchema
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 
-    /// Returns the filter, and whether it matches only the documents of the group.
+    /// Returns the filter for the violation group of a finding, and whether it matches only the documents of this
+    /// group.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
         let node = Int(located.finding.node)
         // The rule `requiredMissing` has two causes. With the detail `missing`, the node's own field is absent. Without
@@ -40,7 +41,7 @@ struct SchemaSlice {
         return found
     }
 
-    /// Whether the filter matches only documents with the finding.
+    /// Whether the filter for a finding matches only documents with this finding.
     ///
     /// The keyword `oneOf` has one finding for a value that fits no schema, and another one for a value that fits
     /// several. The filter for `oneOf` matches both kinds of values. The filter for `additionalItems` also matches
@@ -68,8 +69,8 @@ struct SchemaSlice {
             guard case .field(let name)? = located.below.last else { return nil }
             return ["dependencies": .object(Self.dependencies(of: origin.schema, on: name))]
         case .typeMismatch where !plan.judgesWhole(Int(finding.node)):
-            // The values with the finding have a type that the node's schema does not name. A schema that refuses only
-            // this type therefore refuses all of them.
+            // All values with the finding have the type `type`, which the node's schema does not name. A schema that
+            // refuses only this type therefore refuses all these values.
             return ["not": ["bsonType": type]]
         default:
             guard let keyword = keyword(of: finding.rule, in: origin.schema) else { return nil }

@@ -131,8 +131,8 @@ extension SourceDocument {
 
     /// Returns the parts of the file with this identifier; empty if there is none.
     ///
-    /// If no part has exactly this identifier, it is read as a relative reference: a part matches if its identifier
-    /// ends in a slash and this reference.
+    /// If no part has exactly the identifier `name`, it is taken as a relative reference: a part matches if its
+    /// identifier ends in a slash and `name` without leading dots and slashes.
     private func identifiedParts(_ name: String) -> [LocatedJSON] {
         if let part = identified[name] { return [part] }
         let end = "/" + name.drop { $0 == "." || $0 == "/" }

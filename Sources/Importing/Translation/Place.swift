@@ -7,7 +7,7 @@ import ServerSchema
 struct Place {
     /// The path of the values that the schema describes.
     var path = SchemaPath()
-    /// Whether the schema judges whole documents, as the root schema and the schemas that it combines do.
+    /// Whether the schema judges whole documents: it is the root schema, or a schema that the root schema combines.
     var isWhole = true
     /// The innermost part of the file that contains the schema and has a `$id`, or else the root.
     ///

@@ -296,10 +296,10 @@ extension FieldSchemas {
     }
 }
 
-/// The fields of an object that count as evaluated in JSON Schema: a keyword of the object's schema, or of another
-/// schema that applies to the object, judges them.
+/// The fields of an object that count as evaluated in JSON Schema.
 ///
-/// The keyword `unevaluatedProperties` applies to all other fields.
+/// A field is evaluated if a keyword judges it. The keyword may be in the object's schema, or in another schema that
+/// applies to the object. The keyword `unevaluatedProperties` applies to all other fields.
 private struct EvaluatedFields {
     let document: SourceDocument
     private(set) var names: [String] = []

@@ -8,7 +8,7 @@ import ServerSchema
 /// the keyword would refuse more values without the restriction.
 struct Translator {
     let document: SourceDocument
-    /// Whether strings stay strings, whatever their format.
+    /// Whether every string is stored as a string, even if its format has a BSON type of its own.
     let keepsStrings: Bool
     /// The notes on the translation so far, in the order in which they were made.
     private(set) var notes: [ImportNote] = []

@@ -11,7 +11,7 @@ struct Plan {
     static let mixed = Plan(types: [.mixed])
 }
 
-/// The position of a node's values in the documents; positions are distinguished only if different rules apply to them.
+/// The kinds of places in a document that a node's values can have; each kind has rules of its own.
 enum Place {
     case root, id, field, element, value
 }

@@ -1,9 +1,9 @@
 import BSON
 import ServerSchema
 
-/// Writes the schema that a fitter decided on.
+/// Builds a schema from the types and keywords that a ``SchemaFitter`` chose.
 ///
-/// The same decisions always give the same bytes, because `_id` comes first and the other fields are sorted by name.
+/// The same choices always give the same bytes, because `_id` comes first and the other fields are sorted by name.
 struct SchemaBuilder {
     let fitter: SchemaFitter
     let enums: EnumRule?
@@ -25,7 +25,7 @@ struct SchemaBuilder {
         return fitter.isAppServices ? root.finish() : ["$jsonSchema": .object(root.finish())]
     }
 
-    /// Returns the schema for the values of a node; `nil` if the schema leaves them out.
+    /// Returns the subschema for the values of a node; `nil` if the inferred schema does not describe these values.
     private mutating func schema(_ node: Int, path: [String]) -> BSONDocument? {
         guard let plan = fitter.plans[node] else { return nil }
         var parts: [(String, BSONValue)] = []

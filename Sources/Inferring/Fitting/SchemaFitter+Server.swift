@@ -42,8 +42,7 @@ extension SchemaFitter {
         return !isAppServices || text.unicodeScalars.count <= 63
     }
 
-    /// Adds a step that would require a field to the steps that can make the schema stricter, if the field's position
-    /// and the dialect allow it.
+    /// Adds a pending step that makes a field required, if the field's position and the dialect allow it.
     mutating func offerRequirement(of node: Int, _ place: Place) {
         guard place == .field || place == .id, let parent = parents[node] else { return }
         let missing = max(0, tree.nodes[parent].count(of: .object) - tree.nodes[node].presence)

@@ -3,11 +3,11 @@ import ServerSchema
 
 /// Decides what a schema declares for each path, so that the schema refuses no more documents than the options allow.
 ///
-/// The fitter begins with a schema that accepts every document, apart from the type of `_id`. The budget is the number
-/// of documents that the schema is allowed to refuse. The fitter makes the schema stricter step by step, always with
-/// the cheapest step, until the next step costs more than the rest of the budget. The cost of a step is the number of
-/// values that no longer fit, or the number of all documents if that is smaller. The sum of the costs is therefore an
-/// upper bound for the number of refused documents.
+/// The fitter begins with a schema that accepts every document, unless the schema declares a type for `_id` that a
+/// document's `_id` does not have. The budget is the number of documents that the schema is allowed to refuse. The
+/// fitter makes the schema stricter step by step, always with the cheapest step, until the next step costs more than
+/// what is left of the budget. The cost of a step is the number of values that no longer fit, or the number of all
+/// documents if that is smaller. The sum of the costs is therefore an upper bound for the number of refused documents.
 ///
 /// A lower ``InferOptions/cover`` gives a larger budget, and a larger budget allows the same steps and more. A schema
 /// for a lower cover therefore never accepts a document that the schema for a higher cover refuses.
@@ -104,7 +104,7 @@ struct SchemaFitter {
         if items >= 0, level < Self.maximumLevel { fit(at: items, .element, level: level + 1) }
     }
 
-    /// The node of the object that contains a field, by the node of the field.
+    /// For the node of each field, the node of the object that contains the field.
     private(set) var parents: [Int: Int] = [:]
 
     private mutating func fit(at node: Int, _ place: Place, level: Int) {

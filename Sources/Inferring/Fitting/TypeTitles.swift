@@ -2,14 +2,14 @@
 ///
 /// Source of the rules: `semantics.md` section 4 of the project's reference, `title-…`.
 package struct TypeTitles {
-    /// The name of the documents' type.
+    /// The name of the client type to which whole documents belong.
     package let root: String
     private var used: Set<String>
     private let isPascalCase: Bool
 
     static var maximumLength: Int { 57 }
 
-    /// Chooses the name of the documents' type.
+    /// Chooses the name of the client type to which whole documents belong.
     /// - Parameters:
     ///   - reserved: the names of other types, which must not be used.
     ///   - isPascalCase: whether the names are written as in `OrderItems`, and not as in `order_items`.

@@ -4,7 +4,7 @@ struct PathNode: Sendable {
     ///
     /// This is an array and not a dictionary, because a path has values of only a few kinds.
     private(set) var kinds: [(kind: ValueKind, count: Int)] = []
-    /// The number of objects that have the field; an object that has the field twice counts once.
+    /// The number of objects that have the last field of the path; an object that has this field twice counts once.
     ///
     /// The objects are not counted in a node that combines the values of several fields; see ``PathTree/fold(_:)``.
     var presence = 0
@@ -14,9 +14,9 @@ struct PathNode: Sendable {
     ///
     /// The fields of folded objects are counted like the entries of a dictionary; see ``PathTree/fold(_:)``.
     var values = -1
-    /// The number of values in the objects at the path whose field names no App Services dictionary can have.
+    /// The number of fields of the objects at the path that have a name which no App Services dictionary can contain.
     ///
-    /// These values are counted only if the objects at the path are folded; see ``PathTree/fold(_:)``.
+    /// The fields are counted only if the objects at the path are folded; see ``PathTree/fold(_:)``.
     var oddKeys = 0
     /// The node for the elements of the arrays at the path; -1 if there was no element.
     var items = -1
@@ -26,7 +26,9 @@ struct PathNode: Sendable {
     var height = 0
     var hints = TextHints()
     var distinct = EnumCandidates()
-    /// The serial number of the last object that had the field, so that an object with the field twice counts once.
+    /// The serial number of the last object that had the last field of the path.
+    ///
+    /// The number shows whether an object has the field twice, because such an object counts only once.
     var stamp = 0
 
     var isFolded: Bool { values >= 0 }

@@ -1,7 +1,7 @@
 package import BSON
 import Checking
 
-/// Counts the contents of documents for each path: types, objects that have the field, elements and keys.
+/// Counts the contents of documents for each path: types of values, objects that have a value there, elements and keys.
 ///
 /// The memory is bounded, whatever the documents contain. Each thread has its own tree, and the trees are merged at the
 /// end. As long as ``isCrowded`` is false, the result depends only on the documents, and neither on their order nor on
@@ -73,7 +73,7 @@ package struct PathTree: Sendable {
     }
 }
 
-// MARK: counting
+// MARK: counting the contents of documents
 
 extension PathTree {
     /// Adds the fields of an object to the counts of a node.
@@ -166,7 +166,7 @@ extension PathTree {
     }
 }
 
-// MARK: folding and merging
+// MARK: folding objects and merging trees
 
 extension PathTree {
     /// Folds an object: combines all its fields into one node, like the values of a dictionary.

@@ -1,11 +1,11 @@
 import BSON
 
-/// The facts about the elements of an array that `$eq` ignores: the types of numbers and texts, and the digits and
-/// signs of doubles and decimals.
+/// Expressions for those properties of array elements that `$eq` ignores.
 ///
-/// Two arrays are exactly the same if `$eq` finds them equal by the binary collation, and if these facts are equal. The
-/// server reads the facts by one `$map` for each array, which it evaluates several times faster than the comparison by
-/// ``Expression/same(_:_:)``, because that one is written for any value.
+/// These properties are the types of numbers and texts, and the digits and signs of doubles and decimals. Two arrays
+/// are exactly the same if `$eq` finds them equal by the binary collation, and if these properties are equal. The
+/// server reads the properties by one `$map` for each array. It evaluates this `$map` several times faster than
+/// ``Expression/same(_:_:)``, which is written for any value.
 struct ElementFacts {
     /// Expressions over one element, such as the type of one of its fields.
     private(set) var expressions: [BSONValue] = []
@@ -13,7 +13,7 @@ struct ElementFacts {
 
     var isEmpty: Bool { expressions.isEmpty }
 
-    /// The facts about the elements of an array; `nil` if they cannot be read by paths.
+    /// Returns the facts about the elements of an array; `nil` if no expression can read all of them without an error.
     static func list(_ array: BSONDocument) throws(BSONError) -> ElementFacts? {
         try ElementFacts(about: array.elements().map(\.value), depth: 0)
     }
@@ -31,7 +31,7 @@ struct ElementFacts {
     }
 
     /// Adds the facts about the values that the elements have at a path.
-    /// - Returns: whether an expression can read all of them without an error.
+    /// - Returns: whether an expression can read all these facts without an error.
     private mutating func add(_ values: [BSONValue], at path: String, depth: Int) throws(BSONError) -> Bool {
         let types = Set(values.map(\.type))
         if !types.isDisjoint(with: [.int, .long, .double, .decimal, .string, .symbol]) {
@@ -60,7 +60,8 @@ struct ElementFacts {
             var position = view.firstPosition
             while let field = try view.next(&position) {
                 let name = view.name(field)
-                // Two names are equal as Swift strings even if their code points differ.
+                // A name is refused if it is not ASCII, because Swift treats two names as equal if they encode the same
+                // characters by different code points.
                 guard view.nameBytes(field).isEqual(to: name), name.utf8.allSatisfy({ $0 < 0x80 }),
                     (try? FieldPath(name))?.components.count == 1 || name == "_id", names.insert(name).inserted
                 else { return false }
@@ -73,8 +74,8 @@ struct ElementFacts {
         return true
     }
 
-    /// The types of which `$toString` converts each value, and each value that `$eq` finds equal to it.
+    /// The types for which `$toString` succeeds with each value, and with every value that `$eq` finds equal to it.
     ///
-    /// A text is not among them, because it equals a symbol, which `$toString` does not convert.
+    /// Text is not one of these types: `$eq` treats a text as equal to a symbol, and `$toString` fails for symbols.
     private static let withText: Set<BSONType> = [.int, .long, .double, .decimal, .bool, .objectId, .null]
 }

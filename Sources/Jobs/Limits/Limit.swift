@@ -164,8 +164,8 @@ package struct ThrottleLimits: Hashable, Sendable {
     package var pause: [PauseWindow] = []
     /// The longest time that the sync engine's ledger of unsynced documents is expected to lag behind the writes.
     ///
-    /// The reservation of a repaired document usually ends only after this time, because the ledger might still list
-    /// the document.
+    /// A document that syncs again usually counts against the unsync budget until this time has passed, because the
+    /// ledger might still list the document.
     package var ledgerLag: Duration = .seconds(60)
 
     /// Creates the default limits.

@@ -41,8 +41,9 @@ extension Job {
             guard value.mapping == nil else {
                 throw JobError("\(override.name): set each limit by its own name, such as chunk.documents=1000")
             }
-            // If the file names a consumer, the name is replaced by the consumer's two rates, because the override
-            // changes only one of the two.
+            // A job file may name a known consumer, such as a sync engine, instead of the two rates at which it can
+            // process the run's changes. The two rates then replace the name, because the override changes only one of
+            // them.
             if override.name.hasPrefix("consumer.") { node = node.statingConsumer() }
             // The job file may state the limit under its former name. That name is removed, because a file must not
             // state both names.
@@ -61,7 +62,9 @@ extension Node {
         return .mapping(mapping)
     }
 
-    /// Returns the mapping with a consumer's rates in place of its name; any other node is returned unchanged.
+    /// Returns the mapping with the two rates of a consumer in place of the consumer's name.
+    ///
+    /// Any other node is returned unchanged.
     fileprivate func statingConsumer() -> Node {
         guard var mapping, let name = mapping["consumer"]?.scalar?.string,
             let rate = ConsumerRate.known.first(where: { $0.name == name })?.rate

@@ -4,10 +4,10 @@ import LocatedYAML
 
 /// A service or a command that a run asks between chunks; the answer can make the run wait.
 ///
-/// The service or the command is stated in the job file, under the key `throttle`. It is not one of the limits, because
-/// operators can change limits in the state database, and no text from there may be executed as a command.
+/// The job file states the service or the command under the key `throttle`. This key is not one of the limits:
+/// operators can change limits in the state database, and no text from that database may be executed as a command.
 package struct Veto: Hashable, Sendable {
-    /// The service that a run asks: a URL or a shell command.
+    /// The way in which a run asks: it requests a URL, or it executes a shell command.
     package enum Asked: Hashable, Sendable {
         /// A URL that is requested; with the answer 200, the run continues.
         case http(URL)
@@ -23,7 +23,7 @@ package struct Veto: Hashable, Sendable {
     /// The longest time limit that a job file may state.
     private static let longest = Duration.seconds(60)
 
-    /// Reads the service that a job file names below `throttle`.
+    /// Reads the value of the key `throttle` in a job file: a URL or a shell command, and the time limit.
     /// - Throws: ``JobError`` with line and column.
     static func read(_ node: YAMLNode) throws(JobError) -> Veto {
         let members = try node.members(of: "\"throttle\"", allowed: ["http", "command", "timeout"])

@@ -131,14 +131,17 @@ extension AlteredDocument {
         }
     }
 
-    /// Whether `$mergeObjects` with the object as its only operand makes it smaller, because a field name occurs twice
-    /// in it.
+    /// Returns whether `$mergeObjects`, applied to the object alone, gives a smaller object.
+    ///
+    /// The result is smaller if a field name occurs twice in the object.
     private static func shrinks(_ object: Expression) -> Expression {
         !(Expression(["$bsonSize": object.bson]) == Expression(["$bsonSize": merged(object).bson]))
     }
 
-    /// Whether `$mergeObjects` with the object as its only operand changes its bytes, because a field name occurs twice
-    /// or an array has other keys than 0, 1, 2 and so on.
+    /// Returns whether `$mergeObjects`, applied to the object alone, gives an object with other bytes.
+    ///
+    /// The bytes differ if a field name occurs twice in the object, or if an array in it has other keys than 0, 1, 2
+    /// and so on.
     private static func changesByMerging(_ object: Expression) -> Expression {
         !(hash(of: object) == hash(of: merged(object)))
     }

@@ -220,8 +220,8 @@ extension Conversion {
     /// number. Only texts of fewer than 400 bytes are changed, and only if they consist of digits, one point and
     /// perhaps a minus sign.
     private func withoutFractionZeros(_ value: Expression) -> Expression {
-        // Before the regular expression, the length is tested, and whether the text is a number. The regular expression
-        // may fail on a text that is not a number, is not UTF-8, or has megabytes of digits.
+        // The text is first tested for its length, and for being a number. The regular expression may fail on a text
+        // that is not a number, is not UTF-8, or has megabytes of digits.
         let isNumber = Expression.all([
             .call("$lt", Expression(["$strLenBytes": value.bson]), .constant(400)),
             !attempt(value, to: "decimal").isMissingOrNull,

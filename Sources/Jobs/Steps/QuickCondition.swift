@@ -1,9 +1,9 @@
 package import BSON
 import ServerSchema
 
-/// Query conditions that select documents for a step, at a fraction of the cost of an expression.
+/// Query conditions that find the documents of a step; the server evaluates them much faster than an expression.
 ///
-/// Each condition matches every document that it is meant to find. It may also match other documents.
+/// A condition never misses a document that it has to find, but it may also match other documents.
 package struct QuickCondition: Sendable {
     /// A condition met by every document that needs the step; `nil` if no simple condition is known.
     package var need: BSONDocument?
@@ -12,8 +12,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that applies to documents in which a field is present.
     ///
-    /// ``relevance`` is `nil` if one of the fields has parents. The step then also skips documents in which a parent is
-    /// missing or of another type, and no simple condition finds these documents.
+    /// ``relevance`` is `nil` if one of the fields is inside an object. The step then also skips documents in which the
+    /// object is missing or is a value of another type, and no simple condition finds these documents.
     /// - Parameter others: other fields that the step reads or writes.
     static func present(_ path: FieldPath, with others: [FieldPath] = []) -> QuickCondition {
         let exists = BSONValue.object(["$exists": true])
@@ -39,8 +39,8 @@ package struct QuickCondition: Sendable {
 
     /// Returns the conditions for a step that fills a missing field.
     ///
-    /// ``relevance`` is `nil` if the field has parents. The step then also skips documents in which a parent is missing
-    /// or of another type, and no simple condition finds these documents.
+    /// ``relevance`` is `nil` if the field is inside an object. The step then also skips documents in which the object
+    /// is missing or is a value of another type, and no simple condition finds these documents.
     static func missing(_ path: FieldPath, orNull: Bool) -> QuickCondition {
         guard !path.leadsIntoElements else { return present(path) }
         let name = path.description

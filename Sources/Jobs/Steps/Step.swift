@@ -40,7 +40,7 @@ package struct Step: Sendable {
     /// Returns the step with `$now` and `$$NOW` replaced by the time of the job's start, in milliseconds since 1970.
     package func resolved(at now: Int64) -> Step { Step(kind.resolved(at: now), where: condition?.resolved(at: now)) }
 
-    /// Returns a step that has another kind and the same condition, such as one of this step's parts or its refresh.
+    /// Returns a step that has another kind and the same condition, such as one of the parts of this step.
     package func with(_ kind: any StepKind) -> Step { Step(kind, where: condition) }
 }
 

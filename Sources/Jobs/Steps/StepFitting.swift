@@ -6,7 +6,8 @@ package import ServerSchema
 /// declared types.
 package enum StepFitting {
     /// Returns the step with its constants in the types that the next schema declares.
-    /// - Throws: ``JobError`` at the step if the schemas do not allow its targets or its marker.
+    /// - Throws: ``JobError`` at the step if the schemas do not allow the fields that it writes, or if they declare the
+    ///   field with which it marks documents as done.
     package static func fit(
         _ located: Job.LocatedStep, active: SchemaNode?, next: SchemaNode?
     ) throws(JobError) -> Step {

@@ -47,14 +47,15 @@ package enum StepOrder {
 
     /// Throws if another step writes the target of a step with `whenPresent: refresh`.
     ///
-    /// The two steps would undo each other's changes in every run. Two kinds of steps are allowed: a `default` step for
-    /// the target, and a conversion that the refresh already includes.
+    /// The two steps would undo each other's changes in every run. Two kinds of other steps are allowed: a `default`
+    /// step for the target, and a conversion that the step with `refresh` already makes.
     private static func checkRefresh(
         _ located: Job.LocatedStep, at index: Int, among steps: [Job.LocatedStep]
     ) throws(JobError) {
         let targets = located.step.targets
         for (other, step) in steps.enumerated() where other != index {
-            // A `default` step may fill the target, because the refresh treats a filled value as written by the job.
+            // A `default` step may fill the target, because the step with `refresh` treats the default value as written
+            // by the job.
             let fills = step.step.kind.filling != nil && targets.contains(step.step.target)
             guard !fills, !located.step.kind.refreshIncludes(step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
@@ -92,8 +93,8 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // The earlier step derives a result from a field, and this step changes the field in place. The result and the
-        // field would then differ after every run, and every later run would report the difference.
+        // If the earlier step derives a result from a field that this step changes in place, the result and the field
+        // differ after every run, and every later run would report the difference. Such steps are refused.
         if step.kind.changesInPlace,
             let read = step.targets.first(where: { target in before.sources.contains { $0.overlaps(target) } })
         {

@@ -48,7 +48,7 @@ package struct TextTemplate: Hashable, Sendable {
     }
 
     /// Returns an expression for the text with a value in place of each field name.
-    /// - Parameter value: Returns the text that replaces a field name.
+    /// - Parameter value: returns, for a field name, an expression for the text that replaces the name.
     func filled(with value: (String) -> Expression) -> Expression {
         Expression([
             "$concat": .array(

@@ -54,8 +54,9 @@ struct TargetRule: Hashable, Sendable {
         whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
     }
 
-    /// Returns the reason to skip a document whose target holds another value, and its condition; `nil` if no document
-    /// is skipped.
+    /// Returns the reason to skip a document whose target holds another value, and the condition for skipping it.
+    ///
+    /// `nil` if no document is skipped.
     /// - Parameter isReady: Whether the step has a value for the target.
     func conflict(
         _ value: Expression, in target: Expression, where isReady: Expression
@@ -78,7 +79,7 @@ struct TargetRule: Hashable, Sendable {
         return (nullsToo ? ", over nulls too" : "") + words
     }
 
-    /// Returns words for the information that the target loses when the step writes it; `nil` if it loses none.
+    /// Returns words for the information that is lost when the step writes to the target; `nil` if none is lost.
     func loss(_ target: FieldPath) -> String? {
         if whenPresent == .replace { return "the earlier values of \"\(target)\"" }
         return nullsToo ? "whether \"\(target)\" was null or missing" : nil

@@ -49,7 +49,7 @@ package struct ExplainResult: Reportable {
         return (["\(page.code): \(page.section.name)"] + lines).joined(separator: "\n")
     }
 
-    /// Returns the text of a statement without Markdown's links, asterisks and escaped bars.
+    /// Returns a Markdown text without its links, asterisks and escaped bars.
     private static func plain(_ text: String) -> String {
         text.replacing(/\[(?<text>[^\]]*)\]\([^)]*\)/) { $0.output.text }.replacing(/\*(?<word>\w[^*]*)\*/) {
             $0.output.word

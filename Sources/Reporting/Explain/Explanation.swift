@@ -16,7 +16,7 @@ package struct Explanation: Hashable, Sendable {
     ///
     /// In the documentation's tables, the statement's title is the title of its column.
     package struct Statement: Hashable, Sendable {
-        /// The title of the statement's column.
+        /// The title of the statement's column in the documentation's tables.
         package let title: String
         /// The text of the statement, in Markdown.
         package let text: String
@@ -35,10 +35,10 @@ package struct Explanation: Hashable, Sendable {
         + PrismaPages.schemas + ChangePages.all + OperationPages.remarks + OperationPages.history
         + OperationPages.waits + OperationPages.exitCodes
 
-    /// Returns the pages of a code, one for each kind that has it, or the pages on an error of Prisma.
+    /// Returns the pages of a code, one for each kind of code that has it, or the pages on an error of Prisma.
     ///
-    /// A code such as `constraint-below-minimum` has two pages: that of `below-minimum`, and that of all constraints of
-    /// App Services schemas.
+    /// A code such as `constraint-below-minimum` has two pages: the page of `below-minimum`, and the page of all
+    /// constraints of App Services schemas.
     package static func pages(of code: String) -> [Explanation] {
         let ofPrisma = pages(ofPrismaError: code)
         guard ofPrisma.isEmpty else { return ofPrisma }
@@ -98,12 +98,12 @@ package struct Explanation: Hashable, Sendable {
 }
 
 extension Explanation.Section {
-    /// All sections, in the order of the page of rules.
+    /// All sections, in the order in which the documentation's page of rules shows them; the exit codes come last.
     package static let all: [Self] =
         [.documents, .validators, .prisma] + Engine.allCases.filter { $0 != .deviceSync }.map { .engine($0) }
         + [.schemas, .prismaSchemas, .changes, .remarks, .history, .waits, .exitCodes]
 
-    /// The kind of code, as a phrase.
+    /// The kind of the section's codes, as a phrase.
     package var name: String {
         switch self {
         case .documents: "a rule for documents of App Services schemas"
@@ -121,7 +121,7 @@ extension Explanation.Section {
         }
     }
 
-    /// The titles of the columns after the code, as in the documentation.
+    /// The titles of the columns that follow the column of codes in the documentation's table for the section.
     package var columns: [String] {
         switch self {
         case .prisma: ["level", "what it means", "example", "remedy", "Prisma's error"]

@@ -45,8 +45,9 @@ public struct GitHubAnnotations: Sendable {
 
     /// Creates the annotations of a report.
     ///
-    /// Each part and each finding that makes the command exit with code 1 becomes an error. Each other finding becomes
-    /// a warning or a notice, depending on its level. Each note and each warning of the report becomes a notice.
+    /// Each part of the verdict and each finding that makes the command exit with code 1 becomes an error. Each other
+    /// finding becomes a warning or a notice, depending on its level. Each note and each warning of the report becomes
+    /// a notice.
     package init(_ report: Report) {
         let parts = report.parts.filter(\.isFailure).map { part in
             Annotation(

@@ -7,7 +7,7 @@ package struct JSONReport: Sendable {
     /// Creates the result of a command.
     /// - Parameters:
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
-    ///   - object: an object with the members that follow the head.
+    ///   - object: an object with the members that follow those of ``head(_:version:)``.
     init(_ command: String, version: Int = 1, _ object: ReportValue) {
         head = Self.head(command, version: version)
         self.object = object
@@ -64,8 +64,7 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The value of `record` in the JSON lines of a list; each key of this dictionary is the list's key in the JSON
-    /// object.
+    /// The value of the key `record` in the lines of each list, by the list's key in the JSON object.
     ///
     /// A list whose key is not in this dictionary has no lines of its own.
     private static let records = [

@@ -95,7 +95,8 @@ package struct RunMetrics: Sendable {
 extension RunMetrics {
     /// Sets the metrics of the result from the reports of checks that ran one after the other on one deployment.
     ///
-    /// The counts are sums over all checks. The size of the ledger and the headroom are those of the last check.
+    /// The counts are sums over all checks. The size of the ledger of unsynced documents, and the room under the limit
+    /// of unsynced documents, are those of the last check.
     package mutating func take(_ reports: [CheckReport]) {
         guard let last = reports.last else { return }
         func sum(_ count: (CheckReport) -> Int) -> Int { reports.reduce(0) { $0 + count($1) } }
@@ -173,7 +174,7 @@ extension RunMetrics {
 
     /// Sets the metrics of the result to sums over the reports of jobs.
     ///
-    /// Only the headroom is that of the last job.
+    /// Only the room under the limit of unsynced documents is that of the last job.
     /// - Parameter isWhole: whether the reports cover all documents that may still need a job; if not, the metric of
     ///   remaining documents is left out.
     private mutating func take(_ reports: [BackfillReport], isWhole: Bool, seconds: Double) {

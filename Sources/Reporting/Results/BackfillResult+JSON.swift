@@ -98,7 +98,7 @@ extension BackfillResult {
 }
 
 extension Headroom {
-    /// The counts that make up the headroom, as JSON.
+    /// The number of documents that may still become unsyncable, and the counts from which it results, as JSON.
     var json: ReportValue {
         [
             "ledger": ledger?.entries, "ledger_documents": ledger?.documents, "pending": pending,

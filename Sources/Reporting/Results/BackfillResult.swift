@@ -217,9 +217,8 @@ package struct BackfillPlanResult {
 extension Report {
     /// Removes the texts that the command has already shown in the plan.
     ///
-    /// Sections with documents that the operator has to fix stay.
-    ///
-    /// If the run is done, the table of its steps is removed, because it mostly repeats the table of the plan.
+    /// The function keeps each section that lists documents which the operator has to fix. If the run is done, the
+    /// function also removes the table of the run's steps, because it mostly repeats the table of the plan.
     fileprivate mutating func remove(shownBy plan: BackfillPlan, isDone: Bool) {
         if isDone { tables.removeAll { $0.title == [StepCount].tableTitle } }
         notes.removeAll(where: plan.notes.contains)

@@ -36,7 +36,8 @@ package struct CheckMatrix: Reportable {
     ///   - pattern: the pattern that the databases' names match.
     ///   - added: databases that match the pattern and were created during the check.
     ///   - duration: how long all checks took.
-    ///   - places: the positions in the schema's files; `nil` if the schema has no files.
+    ///   - places: the positions in the schema's files at which the report shows findings; `nil` if the schema has no
+    ///     files.
     package init(
         _ pattern: String, of source: String, _ entries: [Entry], added: [String],
         ids: IDDisplay, showsFilters: Bool, duration: Duration, places: SchemaPlaces? = nil

@@ -59,8 +59,8 @@ package struct CheckResult: Reportable {
             + found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.limitNotes + found.exceptionNotes
-        // The table of changes has a title that compares this check with an earlier one. If no finding changed, there
-        // is no such table, so the same sentence becomes a warning.
+        // The title of the table of changes is a sentence that compares this check with an earlier one. If no finding
+        // changed, the report has no such table, so the sentence becomes a warning.
         if let difference = history.difference, difference.changes.isEmpty {
             report.warnings.append(difference.sentence)
         }

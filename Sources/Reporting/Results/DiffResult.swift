@@ -90,7 +90,7 @@ package struct DiffResult: Reportable {
 extension SchemaChange.Verdict {
     fileprivate static let gravestFirst: [Self] = [.breaking, .versioned, .served, .nonBreaking]
 
-    /// The level of a change with this verdict.
+    /// The level with which a report shows a change that has this verdict.
     var level: Report.Level {
         switch self {
         case .breaking: .error

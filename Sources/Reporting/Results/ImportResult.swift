@@ -94,7 +94,7 @@ extension ImportResult {
 
     /// The notes, grouped by code and message.
     ///
-    /// The groups are sorted by kind. Groups of one kind are in the order of their first notes.
+    /// The groups are sorted by the kind of their notes. Groups of one kind are in the order of their first notes.
     private var groups: [Group] {
         var groups: [Group] = []
         var places: [String: Int] = [:]

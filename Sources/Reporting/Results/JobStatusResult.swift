@@ -131,7 +131,9 @@ extension JobStatus {
 
     private var skippedCount: Int { skipped.reduce(0) { $0 + $1.count } }
 
-    /// The documents per second of a running, waiting or paused job; `nil` in other states, in which it would mislead.
+    /// The documents per second of a running, waiting or paused job.
+    ///
+    /// `nil` for a job in another state, because the rate of its last run would mislead the reader.
     private var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? work.rate : nil }
 
     private static func mark(_ mark: Control.Mark) -> String {

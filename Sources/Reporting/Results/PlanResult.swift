@@ -131,8 +131,8 @@ package struct PlanResult: Reportable {
     /// The lines that propose the next commands.
     ///
     /// There are none if no job can be tried yet, or if the operator first has to decide on a guess of the plan, for
-    /// example on a possible rename. A plan from two schemas proposes a dry run of the jobs that run before the deploy.
-    /// A plan of repairs proposes ``nextOfRepairs``.
+    /// example on a possible rename. A plan from two schemas proposes a dry run of the jobs that run before the newer
+    /// schema is deployed. A plan of repairs proposes ``nextOfRepairs``.
     private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
@@ -255,11 +255,12 @@ package struct PlanResult: Reportable {
                 } ?? [] : [])
     }
 
-    /// Returns the state of an entry with its reason, and then its remarks.
+    /// Returns the lines that explain the state of an entry: the state with its reason, and the remarks.
     ///
-    /// The result is empty for a planned step without review or remarks. It is also empty for an inactive step if the
-    /// next step serves the same change or finding. For an entry that a partner collection serves, the result has only
-    /// the remarks.
+    /// An active step gets a line only for its review and for each remark. An inactive step gets its state, unless the
+    /// next step serves the same change or finding. If a partner collection serves the change, there are only the
+    /// remarks.
+    /// - Parameter word: the entry's state, as the table shows it.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks

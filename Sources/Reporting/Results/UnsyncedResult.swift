@@ -64,8 +64,8 @@ package struct UnsyncedResult: Reportable {
 
     /// Whether documents of the collection still fail, might fail, or were not checked.
     ///
-    /// Without a schema, no documents are checked, so the result is `true`. With a schema, the result is also `true`
-    /// for a collection that was not checked; it is `false` instead if the operator selected a single collection.
+    /// The result is `true` if there is no schema. If the collection was not checked although there is a schema, the
+    /// result is `true` too, unless the operator selected a single collection.
     private func isOpen(_ collection: UnsyncedReport.Collection) -> Bool {
         guard found.schema != nil else { return true }
         guard let counts = collection.explanation?.counts else { return !found.isNarrowed }

@@ -5,9 +5,9 @@ package import Checking
 package struct Headroom: Hashable, Sendable {
     /// The size of the ledger of unsynced documents; `nil` if there is no ledger.
     ///
-    /// Sums count a missing ledger as 0.
+    /// ``documents`` and ``isExceeded`` count a missing ledger as 0 documents.
     package var ledger: LedgerCount?
-    /// The number of documents that jobs have reserved, and that the ledger does not list yet.
+    /// The number of documents that jobs have reserved, and that the ledger of unsynced documents does not list yet.
     ///
     /// A job reserves a document before a write that may make this document unsyncable.
     package var pending: Int

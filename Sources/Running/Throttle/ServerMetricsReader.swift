@@ -5,11 +5,10 @@ package import Mongo
 
 /// Reads the server metrics from the primary.
 package struct ServerMetricsReader {
-    /// The groups of metrics that turned out to be unreadable; they are not requested again, and the plan lists them.
+    /// The groups of metrics that could not be read; the reader does not request them again.
     private(set) var missing: Set<Missing> = []
-    /// Whether ``missing`` is final.
-    ///
-    /// If it is, reading throws an error when any other group cannot be read.
+    /// Whether ``missing`` is final, so that reading throws an error if a group that is not in ``missing`` cannot be
+    /// read.
     private let isFixed: Bool
 
     /// Creates a reader.
@@ -25,7 +24,7 @@ package struct ServerMetricsReader {
         case shards, replicaSetStatus, serverStatus, oplog
     }
 
-    /// A note for each group of metrics that cannot be read; the plan shows these notes.
+    /// A note for the operator on each group of metrics that cannot be read.
     var notes: [String] { Missing.allCases.filter(missing.contains).map(\.note) }
 
     /// The time limit in milliseconds of each command, except `hello` and the read of the oplog's size.
@@ -136,9 +135,9 @@ package struct ServerMetricsReader {
 }
 
 extension ServerMetricsReader.Missing {
-    /// A note on the throttle rules that do not apply.
+    /// A note that names the throttle rules that do not apply, because this group of metrics cannot be read.
     ///
-    /// If the user only lacks a privilege to read the metrics, the note names a role that has the privilege.
+    /// If the user only lacks a privilege to read the group, the note names a role that has the privilege.
     var note: String {
         switch self {
         case .shards:
@@ -166,7 +165,7 @@ package struct OplogSpan: Sendable {
 
     /// The period that an oplog should cover.
     ///
-    /// A reader of changes that stops in the evening can then continue in the morning.
+    /// If the oplog covers this period, a reader of changes that stops in the evening can continue in the morning.
     private static let enough = Duration.seconds(24 * 3_600)
     /// The share of its maximum size from which an oplog counts as full.
     private static let full = 0.9

@@ -99,9 +99,8 @@ struct ThrottleRules: Sendable {
 
     /// Returns the reason to wait because the oplog window is short; `nil` if it is long enough, or not known.
     ///
-    /// The result is also `nil` if the oplog is not full, because it then loses no entries. The same holds if the job
-    /// has written less than a hundredth of the oplog's size, because the job then has not noticeably shortened the
-    /// window.
+    /// The result is also `nil` in two other cases. If the oplog is not full, the oplog loses no entries yet. If the
+    /// job has written less than a hundredth of the oplog's size, the job has not noticeably shortened the window.
     private func oplog(_ reading: ServerMetrics, _ limits: ThrottleLimits) -> WaitReason? {
         guard let limit = limits.oplog?.seconds, let window = reading.oplogWindow else { return nil }
         guard (reading.oplogFill ?? 1) >= Self.fullOplog else { return nil }

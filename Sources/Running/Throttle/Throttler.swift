@@ -43,8 +43,8 @@ package final class Throttler {
 
     /// Creates the throttle of a job; the caller must not use `store` any more.
     /// - Parameters:
-    ///   - missing: the groups of metrics that the plan found unreadable; if another group cannot be read, the run
-    ///     waits. With `nil`, the run is not throttled by any metric that the user lacks the privilege to read.
+    ///   - missing: the groups of metrics that could not be read before the run; if another group cannot be read, the
+    ///     run waits. With `nil`, the run is not throttled by any metric that the user lacks the privilege to read.
     ///   - veto: the outside program or server that is asked before chunks and during waits, at most once a second.
     package init(
         _ job: Job, store: consuming StateStore, missing: Set<ServerMetricsReader.Missing>? = nil, veto: Veto? = nil
@@ -82,9 +82,9 @@ package final class Throttler {
     /// The number includes the oplog entry for the document's entry in the journal.
     private static let entryOverhead = 500
 
-    /// A note for each group of metrics that cannot be read; the plan shows these notes.
+    /// A note for the operator on each group of metrics that cannot be read.
     package var missingGuarantees: [String] { metricsReader.notes }
-    /// The groups of metrics that cannot be read; the plan passes them to the throttle of the run.
+    /// The groups of metrics that cannot be read, so that they do not throttle the run.
     package var missing: Set<ServerMetricsReader.Missing> { metricsReader.missing }
 
     /// Returns the reasons to wait now; empty if there are none.

@@ -19,7 +19,7 @@ package final class ChangeTracker: Sendable {
         var failure: String?
     }
 
-    /// The cluster time after which changes are recorded; the reader reads no older version of any document.
+    /// The cluster time after which changes are recorded; the collection is read as of this time or later.
     package let start: ClusterTime
     /// The command that reads the collection, as it appears in the server's log.
     private let command: String
@@ -29,7 +29,7 @@ package final class ChangeTracker: Sendable {
     private let state = Mutex(State())
     private let changesArrived = Semaphore()
 
-    /// Prepares to follow a collection's changes after the cluster time `start`; ``open()`` begins.
+    /// Prepares to follow a collection's changes after the cluster time `start`; ``open()`` starts to follow them.
     /// - Parameter command: the command that reads the collection, for the server's log.
     package init(
         _ namespace: Namespace, from start: ClusterTime, for command: String, on pool: ClientPool,
@@ -58,7 +58,7 @@ package final class ChangeTracker: Sendable {
     /// The `_id`s of the documents that have changed since ``start``, as far as the change stream has been read.
     package var changed: ChangedIDs { state.withLock { $0.changed } }
 
-    /// Makes the thread end the change stream; a wait for changes fails.
+    /// Makes the tracker's thread end the change stream; ``wait(until:)`` then throws ``ChangesUnknown``.
     package func close() {
         state.withLock { $0.isClosed = true }
         fail("the change stream was closed")
@@ -85,7 +85,7 @@ package struct ChangesUnknown: Error {
 extension ChangeTracker {
     /// The longest time for retries after the change stream was lost.
     ///
-    /// A thread also waits for at most this time while the change stream makes no progress.
+    /// ``wait(until:)`` also throws if the change stream makes no progress for this time.
     private static var retryLimit: Duration { .seconds(60) }
 
     private func run() {
@@ -140,13 +140,13 @@ extension ChangeTracker {
         guard let key = try event.find("documentKey"), key.type == .object else {
             throw ChangesUnknown(reason: "the collection was dropped, renamed or replaced")
         }
-        // Every read of the scan shows the writes up to `start`, so only later changes are recorded.
+        // The collection is read as of `start` or later, so only changes after `start` are recorded.
         if stamp > start.rawValue {
             let document = try event.document(key)
             try state.withLock { state in try state.changed.insert(document) }
         }
-        // All events of a transaction have the same time, so more events with the time of this event may follow. Only
-        // the time before it is complete.
+        // All events of a transaction have the same time, so more events with the time of this event may follow. All
+        // events are known only up to the time before this event.
         return ClusterTime(rawValue: stamp - 1)
     }
 
@@ -176,8 +176,8 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            // The server's wait for changes is short, because the scan cannot end before the server has answered the
-            // last request.
+            // The server waits only 20 milliseconds for changes, because the scan can end only after the server has
+            // answered the change stream's last request.
             ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", .string("shipshape \(command)")),
         ]

@@ -31,7 +31,7 @@ final class ScanPart: @unchecked Sendable {
         seen.append(key, tally.lastContribution)
     }
 
-    /// Returns the contributions to the tally of the changed documents, as far as this thread read them.
+    /// Returns what each changed document that this thread read contributed to the tally.
     /// - Throws: ``ChangesUnknown`` if not all contributions of these documents are known.
     func additions(of changed: ChangedIDs) throws(ChangesUnknown) -> [Addition] {
         guard let seen else { return [] }

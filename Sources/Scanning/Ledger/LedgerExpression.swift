@@ -4,8 +4,8 @@ import BSON
 enum LedgerExpression {
     /// Returns an expression for the id of a ledger entry's app, as text; null if the app is not known.
     ///
-    /// Entries have the id as an ObjectId or as its digits. In the ledger of a single app, entries may have no id,
-    /// because the name of the ledger's database contains the id.
+    /// An entry has the id as an ObjectId or as a string of its digits. In the ledger of a single app, entries might
+    /// have no id, because the name of the ledger's database contains the id.
     static func app(in ledger: Namespace) -> BSONValue {
         let own = LedgerFinder.appID(of: ledger.database).map { BSONValue.object(["$literal": .string($0)]) } ?? .null
         return ["$convert": ["input": "$appId", "to": "string", "onError": own, "onNull": own]]

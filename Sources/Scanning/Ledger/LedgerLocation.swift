@@ -3,8 +3,8 @@ package import Checking
 
 /// The place of the ledger of unsynced documents.
 package enum LedgerLocation: Hashable, Sendable {
-    /// The collections that the sync engine uses: `__realm_sync.unsynced_documents`, and the collection with the same
-    /// name in the ledger database of each single app.
+    /// The collections that the sync engine uses: `unsynced_documents` in the database `__realm_sync`, and in the
+    /// database `__realm_sync_<app id>` of each app that has its own ledger.
     case standard
     /// A collection that the operator names.
     case named(Namespace)

@@ -14,8 +14,8 @@ package struct LedgerReader {
         (self.apps, self.collections) = (apps, collections)
     }
 
-    /// Opens the ledgers; returns `nil` if there is none.
-    /// - Throws: ``MongoError`` if it is unknown whether there is one, for example because a privilege is missing.
+    /// Opens the ledgers that `scope` describes; returns `nil` if no such ledger exists.
+    /// - Throws: ``MongoError`` if it is unknown whether a ledger exists, for example because a privilege is missing.
     package static func open(
         _ scope: LedgerScope, on client: borrowing Client
     ) throws(MongoError) -> LedgerReader? {

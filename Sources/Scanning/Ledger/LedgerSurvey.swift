@@ -2,7 +2,7 @@ package import BSON
 package import Checking
 package import Mongo
 
-/// Counts the entries of a deployment's ledgers by app; never writes.
+/// Counts the entries of a deployment's ledgers of unsynced documents, by app; never writes.
 package struct LedgerSurvey {
     private let ledgers: [Namespace]
     private let apps: [String]
@@ -11,7 +11,7 @@ package struct LedgerSurvey {
     /// one common count.
     private static var maximumReasonCount: Int { 10 }
 
-    /// Prepares to count the entries of the ledgers.
+    /// Prepares to count the entries of the ledgers of unsynced documents.
     /// - Parameter apps: The apps whose entries are counted; empty for all apps.
     package init(_ ledgers: [Namespace], apps: [String]) {
         self.ledgers = ledgers
@@ -33,7 +33,8 @@ package struct LedgerSurvey {
             for (place, count) in try documents(of: collection) { places[place]?.documentCount += count }
         }
         for (app, homes) in homes where homes.count > 1 {
-            // The server cannot count different documents over several databases, so all entries of the app are read.
+            // The server cannot count the different documents in ledgers of several databases, so all entries of the
+            // app are read.
             var collections: [MongoCollection] = []
             for home in homes { collections.append(client.collection(home)) }
             let index = try LedgerReader(apps: [app], collections: collections).index()

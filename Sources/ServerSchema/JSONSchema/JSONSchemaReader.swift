@@ -2,7 +2,7 @@ internal import BSON
 
 /// Reads schemas of MongoDB's own `$jsonSchema` dialect, and refuses the schemas that mongod refuses.
 ///
-/// The reader checks every subschema, even one to which no document has a value. Three kinds of schema describe an
+/// The reader checks every subschema, even if it can never apply to a value. Three kinds of schema describe an
 /// object as a whole: the root, the schemas that keywords such as `allOf` combine at the root, and the schema of a
 /// property named "". In these schemas, mongod ignores the keywords for scalars and arrays, and does not even compile
 /// the regular expression of `pattern`. Source: answers of mongod 6.0's schema parser; `semantics.md` section 3 of the

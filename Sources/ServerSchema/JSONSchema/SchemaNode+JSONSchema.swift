@@ -83,7 +83,8 @@ extension Constraints {
 }
 
 extension Constraints.CountRange {
-    /// Returns the least and the largest count as keywords with the given names.
+    /// Returns the minimum and the maximum as keywords with the names `least` and `most`, without those that are not
+    /// set.
     fileprivate func keywords(_ least: String, _ most: String) -> [(String, BSONValue)] {
         [(least, minimum), (most, maximum)].compactMap { name, count in count.map { (name, .long($0)) } }
     }

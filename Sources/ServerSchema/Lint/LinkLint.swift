@@ -88,7 +88,8 @@ struct LinkLint {
         }
         let key = isCollection ? Self.held(by: node) : node
         guard let foreign = target.root.property(link.foreignKey) else {
-            // If the target does not define its primary key, the rule `id-missing` reports it, so this rule does not.
+            // If the target collection does not define `_id`, the rule `id-missing` reports that, so this rule does
+            // not.
             guard link.foreignKey != "_id" else { return [] }
             return [finding(.linkRefUnresolved, "\(link.target) has no property \(link.foreignKey)")]
         }

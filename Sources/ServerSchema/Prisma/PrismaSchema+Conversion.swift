@@ -150,7 +150,7 @@ extension PrismaSchema.Field {
         }
     }
 
-    /// Returns a constant default, converted to the BSON type that the client writes.
+    /// Returns a field's constant default, converted to the BSON type that a Prisma client writes for the field.
     fileprivate func fitted(_ value: BSONValue) -> BSONValue {
         switch (value, nativeType?.type) {
         case (.long(let number), .int?): Int32(exactly: number).map { .int($0) } ?? value

@@ -11,9 +11,9 @@ package struct PrismaSchema: Sendable {
     package internal(set) var types: [Model] = []
     /// The enums of the schema.
     package internal(set) var enums: [Enumeration] = []
-    /// Notes on parts that are ignored, such as views.
+    /// Notes on the parts of the schema that this program ignores, such as views.
     package internal(set) var notes: [SchemaNote] = []
-    /// The connection string of the datasource, or the variable that holds it; `nil` if there is none.
+    /// The connection string of the datasource, or the variable that holds it; `nil` if the schema states neither.
     var url: URL?
     /// The files that the schema was read from.
     package let files: [SchemaSource]
@@ -157,7 +157,7 @@ package struct PrismaSchema: Sendable {
 
     /// The arguments of a field's `@relation`.
     package struct Relation: Sendable {
-        /// The fields of this model that hold the keys of related documents.
+        /// The fields that hold the keys of related documents, in the model of the field with `@relation`.
         package var fields: [String] = []
         /// The fields of the related model to which ``fields`` refer, in the same order.
         package var references: [String] = []

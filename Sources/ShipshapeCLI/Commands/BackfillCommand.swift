@@ -141,8 +141,8 @@ struct BackfillCommand: AsyncParsableCommand {
             try Console.confirm(
                 "Job \(plan.job) waits for the deploy of its next schema. \(question)",
                 orElse: "nothing was written", offTerminal: "backfill needs --deployed")
-            // The user confirmed the deploy, so the next schema counts as the active one. The plan is made again,
-            // because the active schema decides which documents stop syncing.
+            // The user confirmed that the next schema is deployed, so it counts as the active one. The plan is made
+            // again, because the active schema decides which documents stop syncing.
             work.options.statesDeploy = true
             plan = try await work.plan(on: pool, isAsked: true)
         }
@@ -177,8 +177,9 @@ struct BackfillCommand: AsyncParsableCommand {
         var commands: [String] = []
         if let next = job.nextSchema {
             let path = { (schema: String) in FilePath(job.resolved(schema)).lexicallyNormalized().string }
-            // If the job repairs documents or ran after the deploy, its next schema is live already. The proposed check
-            // then has no `--active`: it compares no schemas, and counts every document that does not fit.
+            // If the job repairs documents, or ran after the deploy of its next schema, this schema is live already.
+            // The proposed check then has no `--active`: it compares no schemas, and counts every document that does
+            // not fit.
             let active = job.activeSchema.map(path).flatMap { $0 == path(next) || job.requiresDeploy ? nil : $0 }
             let renames = active == nil ? [] : job.renames.map { (name: "--rename", value: $0.description) }
             let flags =

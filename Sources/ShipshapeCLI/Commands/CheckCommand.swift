@@ -115,7 +115,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         // The number of schemas is checked here and not in `validate()`. There, the value of an unknown flag would look
-        // like a second schema, and this error would hide the parser's error about the flag.
+        // like a second schema, and the error about two schemas would hide the parser's error about the flag.
         if let schema = subject.schema, let other = subject.others.first {
             throw UsageError(
                 "check takes one schema, the new one: name the active one with --active, as in "
@@ -235,8 +235,8 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The rules that decide which findings fail the check.
     ///
-    /// A check of one part has no limits for failing documents. The command `merge` adds up the failing documents of
-    /// all parts, and applies the limits to the sums.
+    /// A check with `--part`, which reads one part of a collection, has no limits for failing documents. The command
+    /// `merge` adds up the failing documents of all parts, and applies the limits to the sums.
     private var policy: FailurePolicy {
         var policy = comparison.policy(isStrict: severity.strict)
         policy.includesAnomalies = severity.failOnAnomaly

@@ -85,8 +85,8 @@ extension CheckRun {
 
 /// Collects the documents that fail under both the active and the new schema.
 ///
-/// Some of these documents may fail only because a job changed them before the deploy. The check therefore looks them
-/// up in the journals of the jobs.
+/// Some of these documents may fail only because a job changed them before the new schema is deployed. The check
+/// therefore looks them up in the journals of the jobs.
 final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
     private static let maximum = 100_000
@@ -112,11 +112,10 @@ final class FailingAlready: Sendable {
 }
 
 extension CheckRun {
-    /// Returns the effects of jobs on a collection, and corrects the counts of the scan; returns `nil` without an
-    /// active schema.
+    /// Returns the effects of jobs on a collection, and corrects the scan's counts; `nil` without an active schema.
     ///
-    /// A job that runs before the deploy may have changed a document so that it fits neither the active nor the new
-    /// schema. If the document synced before that change, it counts as newly failing.
+    /// A job that runs before the new schema is deployed may have changed a document so that it fits neither the active
+    /// nor the new schema. If the document synced before that change, it counts as newly failing.
     /// - Parameters:
     ///   - tally: the counts of the scan under both schemas.
     ///   - failing: the documents that fail under both schemas.
@@ -179,8 +178,8 @@ extension CheckRun {
         try reader.read(affected.map(\.value)) { view in
             let document = BSONDocument(copying: view)
             guard let id = document["_id"].map(IDKey.init), affected.contains(id) else { return }
-            // If the journal of a job has changes of the document, they show whether it fitted before the job changed
-            // it. Otherwise, a job's reservation for the document counts as a sign that it fitted before: the job
+            // The journals show whether the document fitted the active schema before a job changed it. If no journal
+            // has a change of the document, a job's reservation counts as a sign that the document fitted: the job
             // expected to make it unsyncable. This sign is weaker, because the job may have left the document syncable.
             let wasSynced =
                 try changes[id].map { try tally.fittedBefore(document, $0) } ?? reserved.contains(id)

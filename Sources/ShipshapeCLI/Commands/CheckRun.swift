@@ -65,10 +65,12 @@ struct CheckRun {
         return Dictionary(collections.map { ($0.namespace, compile($0)) }) { first, _ in first }
     }
 
-    /// The sync settings that affect the deploy, from the exports of the app.
+    /// The sync settings that affect the deployment of the new schema, from the exports of the app.
     var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
 
-    /// The collections that the active schema covers and the new schema does not; the deploy removes their schemas.
+    /// The collections that the active schema covers and the new schema does not.
+    ///
+    /// The deployment of the new schema removes their schemas.
     var removedNamespaces: [Namespace] {
         baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
@@ -102,9 +104,10 @@ struct CheckRun {
         return options
     }
 
-    /// A digest of the schemas, the limit, the flags that affect the findings, and the bounds between the parts.
+    /// A digest of the schemas, the limit, the flags that affect the findings, and the `_id`s between the parts.
     ///
-    /// The reports of all parts of one check have the same digest. `merge` recognizes such reports by their digest.
+    /// The parts are those of `--part`. The reports of all parts of one check have the same digest, by which `merge`
+    /// recognizes them.
     var digest: String {
         let sources = [schema, baseline?.schema].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =

@@ -6,7 +6,8 @@ internal import ServerSchema
 
 /// The collections that `check` reads, and the schemas that they are checked against.
 ///
-/// The operator names a schema, or only an engine with collections, a database or a model of ObjectBox.
+/// If the operator names no schema, the operator names an engine, and the collections, a database or an ObjectBox
+/// model.
 struct CheckSubject {
     let schema: ServerSchema
     /// Whether the operator named a schema.
@@ -70,8 +71,8 @@ struct CheckSubject {
 
     /// Returns the collections of a database that are checked.
     ///
-    /// These are the synced collections of the model. Without a model, they are all collections that exist in the
-    /// database, apart from views, time series and system collections.
+    /// With an ObjectBox model, these are its synced collections. Without a model, they are the collections that the
+    /// server lists for the user, apart from views, time series and system collections.
     private static func collections(
         of database: String, _ model: ObjectBoxModel?, _ command: CheckCommand
     ) async throws -> [Namespace] {

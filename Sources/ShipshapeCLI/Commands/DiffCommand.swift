@@ -179,7 +179,7 @@ struct DiffCommand: AsyncParsableCommand {
     }
 }
 
-/// Counts, before the deploy, the documents that each schema change affects.
+/// Counts, before the new schema is deployed, the documents that each schema change affects.
 ///
 /// Each collection is read once.
 struct ChangeCensus {

@@ -22,8 +22,8 @@ struct JobRun {
     }
 
     /// Returns the plan of the job; nothing is written.
-    /// - Parameter isAsked: whether the user or a report will show the counts. If `false`, documents are counted only
-    ///   if a decision depends on the counts.
+    /// - Parameter isAsked: whether the command shows the counts to the user or in a report. If `false`, documents are
+    ///   counted only if a decision depends on the counts.
     func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
         let runner = makeRunner()
         return try await onOwnedThread(name: "plan") { [isDryRun] () throws in
@@ -33,8 +33,8 @@ struct JobRun {
 
     /// Throws an error if the run must not begin.
     ///
-    /// The run must not begin if the job is paused, if it waits for a deploy, or if it would make more documents
-    /// unsyncable than the limit of unsynced documents leaves room for.
+    /// The run must not begin if the job is paused, or if the job requires that its next schema is deployed first. It
+    /// must not begin either if it would make too many documents unsyncable for the limit of unsynced documents.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)

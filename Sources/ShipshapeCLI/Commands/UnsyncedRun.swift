@@ -5,13 +5,13 @@ internal import Mongo
 internal import Scanning
 internal import ServerSchema
 
-/// One run of `unsynced`, which finds the ledgers and counts their entries.
+/// One run of the command `unsynced`, which finds the ledgers of unsynced documents and counts their entries.
 ///
 /// With a schema, it also checks the documents that the entries name.
 struct UnsyncedRun {
-    /// The location of the ledger.
+    /// The location of the ledger of unsynced documents.
     var ledger = LedgerLocation.standard
-    /// The apps whose entries count.
+    /// The apps whose entries in the ledgers of unsynced documents are counted.
     ///
     /// With ``LedgerApps/fullest``, the entries of all apps are counted, separately for each app.
     let apps: LedgerApps
@@ -24,9 +24,9 @@ struct UnsyncedRun {
     var isNarrowed = false
     var keepsValues = false
 
-    /// Reads the ledgers and returns the report on them.
-    /// - Throws: ``MongoError``; ``LedgerUnreadable`` for a ledger that the user must not read; ``UsageError`` if a
-    ///   named ledger does not exist; ``ExitStatus`` when stopped.
+    /// Reads the ledgers of unsynced documents and returns the report on them.
+    /// - Throws: ``MongoError``; ``LedgerUnreadable`` for a ledger that the user is not allowed to read; ``UsageError``
+    ///   if a named ledger does not exist; ``ExitStatus`` when stopped.
     func run(on pool: ClientPool) async throws -> UnsyncedReport {
         let started = ContinuousClock.now
         do {

@@ -32,8 +32,8 @@ struct ComparedSchemas {
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "
                     + "\(ComparisonFlags.name(of: after.dialect)): only schemas of the same kind can be compared")
         }
-        // A live deployment may have collections that the other schema does not describe, so only the collections of
-        // the other schema are compared.
+        // If one of the two schemas is that of a live deployment, it may have collections that the other schema does
+        // not describe. These collections are not compared.
         if old.isLive { before.collections.removeAll { after[$0.namespace] == nil } }
         if new.isLive { after.collections.removeAll { before[$0.namespace] == nil } }
         if let asked, before[asked] == nil, after[asked] == nil {

@@ -38,7 +38,7 @@ struct ConfigurationFile: Sendable {
     /// The renames of fields, types and collections between versions of the schema, also between old versions.
     private(set) var renames: [Rename] = []
 
-    /// The limits for failing documents of single collections and rules.
+    /// The thresholds for failing documents, each for one collection or for one rule in a collection.
     private(set) var thresholds: [FailingThreshold] = []
 
     /// Creates a configuration without settings.

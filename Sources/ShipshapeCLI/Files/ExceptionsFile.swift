@@ -52,7 +52,7 @@ enum ExceptionsFile {
         return accepted
     }
 
-    /// Adds the exception or the accepted schema change in an entry of the file.
+    /// Adds the exception or the accepted schema change that an entry of the file describes.
     /// - Returns: the finding that the entry accepts.
     private static func add(
         _ node: YAMLNode, to accepted: inout AcceptedFindings, for schemas: [CompiledSchema]

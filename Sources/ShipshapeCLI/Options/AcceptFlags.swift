@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import Foundation
 internal import ServerSchema
 
-/// The flags that name the file of exceptions, and the flags that add findings to this file so that they no longer make
-/// the command fail.
+/// The flags that name the file of exceptions, and the flags that add findings to this file, so that these findings no
+/// longer make the command fail.
 struct AcceptFlags: ParsableArguments {
     @OptionGroup(title: "Exceptions") var exceptions: ExceptionFlags
 

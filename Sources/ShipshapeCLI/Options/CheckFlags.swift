@@ -42,8 +42,10 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags that decide which findings a check reports and which make it fail; also the number of unsynced documents
-/// at which sync stops, and the place of the history of counts.
+/// The flags that decide which findings a check reports, and which findings make the check fail.
+///
+/// Two more flags set the number of unsynced documents at which sync stops, and the place where the counts of the check
+/// are stored.
 struct SeverityFlags: ParsableArguments {
     @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
     var limit = DeployVerdict.defaultLimit

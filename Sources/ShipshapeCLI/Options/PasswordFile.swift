@@ -4,8 +4,8 @@ internal import SystemPackage
 
 /// Reads the user's password from a file or from an environment variable.
 enum PasswordFile {
-    /// Returns the password; `nil` if neither the file nor the variable `SHIPSHAPE_PASSWORD` is set.
-    /// - Parameter isGiven: whether a flag of this run names the file, so that the file overrides the variable.
+    /// Returns the password; `nil` if `path` is `nil` and the variable `SHIPSHAPE_PASSWORD` is not set or is empty.
+    /// - Parameter isGiven: whether a flag of this run gives `path`; the file then has priority over the variable.
     /// - Throws: ``PasswordFileError``.
     static func password(isGiven: Bool, at path: String?) throws -> String? {
         let variable = ProcessInfo.processInfo.environment["SHIPSHAPE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }

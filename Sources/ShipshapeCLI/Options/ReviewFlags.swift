@@ -10,7 +10,7 @@ struct ReviewFlags: ParsableArguments {
             "State that the steps with a review were reviewed, as \"reviewed: true\" in the job file does."))
     var reviewed = false
 
-    /// Asks the user whether the steps to review were reviewed.
+    /// Asks the user to confirm that the steps of the jobs were reviewed.
     ///
     /// The user is not asked if `--reviewed` or the jobs' files already state the review. `--yes` is no answer to this
     /// question, because scripts give it for jobs that a user has not read.

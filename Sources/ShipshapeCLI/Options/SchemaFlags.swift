@@ -29,8 +29,8 @@ struct AppFlags: ParsableArguments {
     }
 }
 
-/// The flags of a check for assumptions about the app, for counting collections that clients only write to, and for
-/// reporting broken links.
+/// The flags of a check that state assumptions about the app, that count collections to which clients only write, and
+/// that report broken links.
 struct DialectFlags: ParsableArguments {
     @OptionGroup(title: "The App") var app: AppFlags
 

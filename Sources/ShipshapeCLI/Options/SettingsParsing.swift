@@ -6,7 +6,7 @@ internal import ServerSchema
 extension Shipshape {
     /// Parses a command line.
     ///
-    /// Settings from variables and the configuration take the place of flags that the user did not give.
+    /// For flags that the user did not give, settings from environment variables and the configuration file are used.
     /// - Throws: errors of parsing and of reading settings; ``LocatedError`` for a setting that the command refuses.
     static func parse(withSettings arguments: [String]) throws -> any ParsableCommand {
         let command = try parseAsRoot(arguments)

@@ -16,10 +16,10 @@ struct VersionFlags: ParsableArguments {
             valueName: "folder"), completion: .directory)
     var versions: String?
 
-    /// Whether the command line has one of the flags.
+    /// Whether the command line has `--against` or `--versions`.
     var areGiven: Bool { !against.isEmpty || versions != nil }
 
-    /// The files and folders that the flags name.
+    /// The files and folders that `--against` and `--versions` name.
     var names: [String] { against.map(\.name) + [versions].compactMap(\.self) }
 
     /// Returns the older versions: first those in the folder of `--versions`, sorted by name with `v9` before `v10`,

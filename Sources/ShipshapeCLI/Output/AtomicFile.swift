@@ -142,7 +142,7 @@ struct NewFiles {
     /// Creates the files from paths and texts.
     init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
-    /// Writes all files, or none if one of them exists and must not be replaced, or if one of them cannot be written.
+    /// Writes all files, or none if one of them cannot be written, or exists and must not be replaced.
     ///
     /// All files are first written under temporary names and then renamed. If renaming a file fails, the files that
     /// were renamed before it stay.

@@ -49,8 +49,8 @@ struct ErrorPlace {
     /// or a YAML key that contains it, has a word such as `uri` or `pass`.
     private func mayHoldSecret(_ text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
-        // An error at the end of a file can have its position on an empty line. The snippet then shows a line above
-        // that one, so the last line that is not blank is examined.
+        // An error at the end of a file can have its position on an empty line. The snippet then shows the last line
+        // above it that is not blank, so this line is examined.
         var rest = lines.prefix(location.line).map(String.init)
         while rest.last?.allSatisfy(\.isWhitespace) == true { rest.removeLast() }
         guard let line = rest.last else { return false }

@@ -25,7 +25,7 @@ struct FailureCollection {
         (self.namespace, self.days, self.pool) = (namespace, days, pool)
     }
 
-    /// Refuses a collection that has documents of another origin, because it may be a collection of the app.
+    /// Refuses a collection with documents that no check stored in it, because it may be a collection of the app.
     ///
     /// Only the first and the last document by `_id` are examined. The `_id`s of a run are texts that begin with a
     /// year, so most other documents sort before or after them.
@@ -123,8 +123,9 @@ struct FailureCollection {
     }
 }
 
-/// The lines of the temporary file that retract earlier lines, because a document changed during the check or its
-/// collection was read again.
+/// The retractions in the temporary file: lines that make earlier lines invalid.
+///
+/// A line is retracted if its document changed during the check, or if its collection was read again.
 private struct Retractions {
     /// The line number of the last retraction of each document and of each collection.
     private var last: [[String]: Int] = [:]

@@ -71,7 +71,7 @@ final class FailuresFile: Sendable {
         }
     }
 
-    /// The first error in writing to the file; `nil` if there was none.
+    /// The first error in writing to the file, or else to its copy; `nil` if there was none.
     var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } ?? copy?.error }
 
     /// Removes the file if it is not complete, for a command that does not finish.

@@ -99,7 +99,7 @@ struct ProgressState {
     var done: Int
     /// The work done by earlier runs.
     var earlier = 0
-    /// The work of all runs so far plus the work that is left; `nil` if it is unknown.
+    /// The work of all runs so far plus the work that is left; `nil` if the total is unknown.
     var total: Int?
     /// The seconds since this run began.
     var elapsed: Double

@@ -3,11 +3,10 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// Turns termination signals into a request to stop; the same signal more than a second later ends the process as
-/// usual.
+/// Turns a termination signal into a request to stop; more than a second later, the same signal ends the process.
 ///
-/// The process listens from its start. Until a command registers an action, a signal ends the process with the exit
-/// code of a stop, because no work has begun.
+/// The process listens for the signals from its start. Until a command registers an action, a signal ends the process
+/// with the exit code of a stop, because no work has begun.
 final class TerminationSignals: Sendable {
     /// The signals that ask to stop, from the keyboard, a service manager or a terminal that is closed.
     private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]

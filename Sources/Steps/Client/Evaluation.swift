@@ -4,12 +4,12 @@ import Mongo
 
 /// Evaluates server-side and client-side steps on documents, without writing.
 ///
-/// The documents are evaluated in batches; the steps of a batch run in their order. The server runs the server-side
-/// steps, and the client computes the client-side steps.
+/// The documents are evaluated in batches. For each batch, the steps run in the order of the job. The server runs the
+/// server-side steps, and the client computes the client-side steps.
 ///
 /// All steps run in two passes. A document that needs a step in the second pass would need a second run of the job.
 package struct Evaluation: ~Copyable {
-    /// Whether a step would change a document, or why it would skip it, after the changes of the steps before.
+    /// The effect that a step would have on a document as it is after the earlier steps.
     package enum Finding: Hashable {
         /// The step would change the document.
         case needed

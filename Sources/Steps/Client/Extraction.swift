@@ -27,8 +27,8 @@ struct Extraction: ClientTransform {
         let present = try lookup.documents(ids, in: context)
         let wanted = Set(ids.map { IDKey($0) })
         // The server treats some `_id`s as equal that the client treats as different: equal fractions of different
-        // numeric types, and strings that a collation treats as equal. The found documents may therefore have `_id`s
-        // that are not in `wanted`.
+        // numeric types, and strings that a collation treats as equal. The documents in `present` may therefore have
+        // `_id`s that are not in `wanted`.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try made.map { made in
             if let reason = made.reason { return .leave(reason) }
@@ -89,8 +89,10 @@ struct Extraction: ClientTransform {
         return Children(documents: documents, value: .array(of: links))
     }
 
-    /// Returns the `_id` of the document that is created from an object; `nil` if the object's field holds no valid
-    /// `_id`.
+    /// Returns the `_id` of the document that is created from an embedded object.
+    ///
+    /// The step names a field of the object that holds the `_id`, or lets the program generate the `_id`. The result is
+    /// `nil` if the named field holds no valid `_id`.
     ///
     /// A generated `_id` depends on the object's content, and on the `_id` of the document that contains the object. If
     /// a user changes the object, a later run therefore generates another `_id`.

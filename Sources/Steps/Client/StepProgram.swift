@@ -174,11 +174,11 @@ extension StepProgram.Document {
 }
 
 extension BSONDocument {
-    /// Returns the document with the field at `path` set to `value`; all names of the path but the last name embedded
-    /// objects.
+    /// Returns the document with the field at `path` set to `value`.
     ///
-    /// If the last object lacks the field, the field is added at the end of the object, as the server's `$mergeObjects`
-    /// does. If an object on the path is missing, the document stays unchanged.
+    /// Each name of the path except the last one is the name of an embedded object. If the innermost object lacks the
+    /// field, the field is added at the end of the object, as the server's `$mergeObjects` does. If an object on the
+    /// path is missing, the document stays unchanged.
     func setting(_ value: BSONValue, at path: some Collection<String>) throws(BSONError) -> BSONDocument {
         guard let name = path.first, path.count > 1 else { return try replacing(path.first ?? "", with: value) }
         guard case .object(let inner)? = self[name] else { return self }

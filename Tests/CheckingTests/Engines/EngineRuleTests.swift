@@ -75,7 +75,7 @@ extension CompiledSchema {
         }
     }
 
-    /// SQLite 3.40 casts each of these texts to an integer that does not equal it, for example "12abc" to 12.
+    /// SQLite 3.40 casts each of these texts to an integer that differs from the text, for example "12abc" to 12.
     @Test(arguments: ["12.5", "1e3", "0x10", "12abc", "1_0", "- 5", "1 2", "", " ", "-", "99999999999999999999"])
     func aTextOfWhichTheCastDropsAPartIsLost(_ text: String) throws {
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Checking
 
-/// Tests the counts of documents by outcome, that is, by what an engine does with them.
+/// Tests the counts of documents by outcome: the consequence that a document has in a sync engine.
 @Suite struct EngineTallyTests {
     private static let far = BSONValue.date(milliseconds: .max)
 

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests where `check` writes its results, and its exit codes.
+/// Tests where the command `check` writes its results, and which exit codes it returns.
 @Suite struct CommandLineCheckTests {
     private static let fitting: [BSONDocument] = [["_id": 1, "name": "Ada"], ["_id": 2, "name": "Grace", "age": 36]]
     private static let failing: [BSONDocument] = [["_id": 3], ["_id": 4, "name": nil], ["_id": 5]]

@@ -11,7 +11,7 @@ import Testing
 
 @testable import ShipshapeCLI
 
-/// The program's type of exit codes, which needs its module's name: Testing also has a type `ExitStatus`.
+/// The program's type `ExitStatus`, named together with its module, because Testing has a type of the same name.
 private typealias Status = ShipshapeCLI.ExitStatus
 
 /// Tests that every error has its exit code.
@@ -99,11 +99,10 @@ private typealias Status = ShipshapeCLI.ExitStatus
         #expect(ProgressState(done: 0, total: 10, elapsed: 0).line("documents") == "0 of about 10 documents, 0/s")
     }
 
-    /// The pace of a resumed run and its time left depend only on this run, but the shown count includes the documents
-    /// of earlier runs.
+    /// The pace and the time left of a resumed run are computed from this run alone.
     ///
-    /// If the given total covers only the remaining documents, the shown total also includes the documents of earlier
-    /// runs.
+    /// The shown count and the shown total include the documents of earlier runs. This holds even if the given total
+    /// covers only the documents that earlier runs left to do.
     @Test func aResumedRunIsMeasuredByItsOwnPace() {
         let state = ProgressState(done: 100, earlier: 5_000, total: 10_000, elapsed: 10)
         #expect(state.line("documents") == "5,100 of about 10,000 documents, 10/s, about 8 min left")

@@ -51,7 +51,7 @@ import Testing
 
     /// `help connection` lists the connection options.
     ///
-    /// The help of a command leaves them out, and names that page.
+    /// The help of other commands leaves these options out, and names `help connection` instead.
     @Test func theOptionsOfTheConnectionAreShownOnce() async throws {
         let page = try await help("help", "connection")
         #expect(try await help("connection").contains("  --uri <mongodb://…>"))

@@ -5,7 +5,8 @@ import Testing
 
 /// Tests that shells complete the names of files and folders, jobs, collections and fields where a command takes them.
 @Suite struct CompletionTests {
-    /// Writes the files to complete: `person 1.json`, `people/schema.json`, jobs, a schema, and a configuration.
+    /// Writes the files whose names the tests complete: `person 1.json`, `people/schema.json`, jobs, a schema and a
+    /// configuration.
     private func makeFolder() throws -> CommandLineFolder {
         let folder = try CommandLineFolder()
         try folder.write("{}", to: "person 1.json")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tests `diff` over all versions of a schema that clients in the field may have.
+/// Tests `diff` over all versions of a schema that clients may still use.
 @Suite struct DiffVersionsTests {
     private static let name = #""name": { "bsonType": "string" }"#
     private static let age = #""age": { "bsonType": "int" }"#
@@ -66,7 +66,7 @@ import Testing
         #expect(names == ["all/v1", "all/v9", "all/v10"])
     }
 
-    /// `--rename` names one field of an older version.
+    /// `--rename` gives the old and the new name of a field that only some of the older versions have.
     ///
     /// For the versions that have this field, `diff` reports a rename. For the other versions, it reports the new field
     /// as an added one.

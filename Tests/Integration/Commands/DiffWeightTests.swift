@@ -76,7 +76,7 @@ import Testing
                 return "\(change["code"] ?? "") \(change["path"] ?? ""): \(documents?["holding"] ?? "") of "
                     + "\(documents?["total"] ?? "")"
             }
-            // The server's documents are still in the older collection, and have the older field names.
+            // The documents are still in the collection of the older schema, and still have the older field names.
             #expect(
                 counts == [
                     "collection-moved (root): 40 of 40", "property-removed gone: 0 of 40",

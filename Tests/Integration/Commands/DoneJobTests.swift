@@ -24,7 +24,8 @@ import Testing
             #expect(try await test.backfill("job").exitCode == 0)
             #expect(try await test.migrationRows() == [["job", "applied", "ok"]])
             #expect(try await test.migrate().exitCode == 0)
-            // A changed step is refused, because the job is still bound to the text of its steps.
+            // The file now has a changed step. The program refuses it, because a job with this name was already applied
+            // with other steps.
             try test.write("job.yml", text.replacing(#"value: """#, with: #"value: "x""#))
             let changed = try await test.backfill("job", "--dry-run", yes: false)
             #expect(changed.exitCode == 65)
@@ -92,7 +93,8 @@ import Testing
             )
             try test.job(steps: [#"default: {field: email, value: ""}"#], more: "schema: {next: next.json}")
             try #require(try await test.migrate().exitCode == 0)
-            // An old client writes, and then the schema is deployed.
+            // A client with the old schema inserts a document without `email`. Then the operator reports with
+            // `deployed` that the job's schema `next` is deployed.
             try await test.database.fill("people", [["_id": 1_000]])
             let deployed = try await Program.run([
                 "deployed", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name,

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests how `shipshape enforce` tightens a validator up to "error", and how `--abort` restores the earlier one.
+/// Tests how `shipshape enforce` tightens a validator up to "error", and how `--abort` restores the earlier validator.
 @Suite struct EnforceTests {
     @Test func whereEveryDocumentFitsTheServerRefusesWhatDoesNotFromThenOn() async throws {
         try await Mongod.shared.withBackfill { test in

@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// The step that a rule for dates proposes changes the dates that break the rule, and no other value.
+    /// A rule for dates proposes a step, which changes only the dates that break the rule.
     @Test(
         arguments: [
             ("powersync-date", -8_640_000_000_000_000, 8_640_000_000_000_000),
@@ -307,7 +307,8 @@ import Testing
 
     /// PowerSync has no limit of unsynced documents.
     ///
-    /// The watch has a limit only if the operator sets one, even if the number equals Device Sync's limit.
+    /// The command `watch --engine powersync` therefore has a limit only with `--limit`, even if the limit equals the
+    /// default of Device Sync, which is 100,000.
     @Test func aWatchForAnEngineHasTheStatedLimit() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "a", "x": .minKey]])

@@ -79,7 +79,7 @@ import Testing
             "\(run.output)")
     }
 
-    // MARK: paths of elements
+    // MARK: paths through the elements of a list
 
     private static let conversations = """
         {"title": "Person", "bsonType": "object", "properties": {

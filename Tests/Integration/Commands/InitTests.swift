@@ -174,7 +174,7 @@ import Yams
     }
 }
 
-/// Tests of the CI workflows that `init` writes; the folder `jobs` has a copy of each.
+/// Tests of the CI workflows that `init` writes; the folder `jobs` of the repository has a copy of each workflow.
 extension InitTests {
     @Test(arguments: [
         ("github", ".github/workflows/schemas.yml", "github-actions"), ("gitlab", ".gitlab/schemas.yml", "gitlab"),

@@ -6,7 +6,7 @@ import Testing
 
 /// Helpers for the tests of `shipshape migrate`.
 ///
-/// The folder of the case is the folder of jobs that `migrate` runs.
+/// The test case's folder contains the jobs that `migrate` runs.
 extension BackfillCase {
     /// Runs `shipshape migrate` without a terminal.
     @discardableResult

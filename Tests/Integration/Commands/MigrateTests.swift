@@ -237,8 +237,8 @@ import Testing
             let first = try await test.migrate(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
-                    // The first program is stopped during its first job, so it still holds that job when the second one
-                    // starts.
+                    // The first program is stopped during its first job, so it still holds the lease of that job when
+                    // the second program starts.
                     program.send(SIGSTOP)
                     try await waitUntil("it stands still") { try program.isStopped }
                     defer { program.send(SIGCONT) }

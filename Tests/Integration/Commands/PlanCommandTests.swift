@@ -80,7 +80,8 @@ import Testing
     }
 
     @Test func reviewsAreFindingsOnlyWhereAskedFor() async throws {
-        // Without a terminal, decisions that are still open are findings by default, because no user would read them.
+        // If the output is not a terminal, `plan` exits with 1 by default when decisions are open, because no user
+        // would read the questions.
         #expect(try await Program.run(["plan", Self.v1, Self.v2, "--quiet"]).exitCode == 1)
         #expect(try await plan("--quiet").exitCode == 0)
         #expect(try await plan("--quiet", "--fail-on", "review").exitCode == 1)
@@ -121,7 +122,7 @@ import Testing
 
     /// Runs `plan` for the collection `app.A` with two schemas.
     ///
-    /// The parameters are the members of each schema's JSON object after its title and type.
+    /// `old` and `new` are the JSON members of the two schemas, without the members `title` and `bsonType`.
     private func planTwo(_ old: String, _ new: String, _ flags: [String] = []) async throws -> ProgramRun {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

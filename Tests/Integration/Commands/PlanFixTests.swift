@@ -8,7 +8,7 @@ import Testing
 /// Tests that the jobs of `plan --fix` repair the documents that fail, and that the plan's remarks name all other
 /// failures.
 @Suite struct PlanFixTests {
-    /// A collection `T`, its schema, and the folder of the jobs.
+    /// A collection `T`, its schema, and the folder for the planned jobs.
     private struct Subject {
         let backfill: BackfillCase
         let schema: String
@@ -51,7 +51,7 @@ import Testing
         document[key]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Returns how many documents have each finding of the level "certain" or "possible".
+    /// Returns how many documents have each finding of the level "certain" or "possible", by rule, path and found type.
     private static func counts(_ findings: [BSONDocument]) -> [String: Int] {
         let failing = findings.filter { ["certain", "possible"].contains($0["level"]?.text) }
         return Dictionary(
@@ -63,7 +63,7 @@ import Testing
 
     /// Returns how many documents have each finding that the jobs of a plan do not fix, according to the plan's JSON.
     ///
-    /// These are the findings in the plan's remarks, and the values that its steps skip.
+    /// The plan leaves such a finding to the operator, or a step of the plan skips the values that cause it.
     private static func left(by plan: BSONDocument) -> [String: Int] {
         let entries = members("jobs", of: plan).flatMap { members("entries", of: $0) } + members("remarks", of: plan)
         var left = counts(entries.filter { $0["role"] == "manual" }.flatMap { members("findings", of: $0) })
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    /// `plan` overwrites no file, so a folder with the jobs of an earlier plan is not proposed again.
+    /// The check proposes a new folder for each plan, because `plan` does not overwrite the jobs of an earlier plan.
     @Test func theProposedFolderHasNoJobsOfAnEarlierPlan() async throws {
         try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
             let folder = subject.backfill.folder

@@ -6,7 +6,7 @@ import Testing
 /// Tests jobs whose collection has a new UUID, for example because it was moved to another shard or deployment.
 ///
 /// Such a job resumes only after the operator has confirmed that the collection is the same one. If the job has a
-/// journal, the documents must confirm it, too.
+/// journal, the program also compares the collection's documents with the journal.
 @Suite struct RebindTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -28,9 +28,10 @@ import Testing
         }
     }
 
-    /// Returns the number of changes in the journal.
+    /// Returns the number of changes in the journal, which differs from run to run.
     ///
-    /// It differs from run to run: a runner that was asked to stop may write one more chunk, or only journal it.
+    /// A runner that was asked to stop may still write one more chunk, or only store the chunk's changes in the
+    /// journal.
     private func changes(_ test: BackfillCase) async throws -> Int {
         try await test.state.documents("journal").reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
     }

@@ -106,7 +106,8 @@ import Testing
             #expect(!text.contains("- default: {field: kind"), "\(text)")
             #expect(
                 planned.output.contains("give one of \"guest\", \"member\" with --default"), "\(planned.output)")
-            // The job file keeps the rename, which the job's notes and the proposed next command need.
+            // The job file states the rename of `age` to `years`, because two texts of the run need it: a note, which
+            // must not report a removal of `age`, and the proposed next command.
             #expect(text.contains("\nrenames: [\"\(test.database.name).people.age=years\"]\n"), "\(text)")
             try await test.database.fill("people", [["_id": 1, "age": 5, "kind": "guest"]])
             let flags = ["--uri", test.uri, "--state-database", test.state.name, "--ledger", "none"]

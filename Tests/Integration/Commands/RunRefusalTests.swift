@@ -137,7 +137,7 @@ import Testing
     /// `--connect-timeout` overrides the timeout in the connection string, so the error for an unreachable deployment
     /// comes after about two seconds.
     ///
-    /// The timeout in the connection string is ten minutes, which would exceed the test's time limit.
+    /// The timeout in the connection string is ten minutes. With it, the test would exceed its time limit.
     @Test(.timeLimit(.minutes(10))) func anUnreachableDeploymentIsNamedInTime() async throws {
         try await withPeople { test in
             let run = try await test.backfill(

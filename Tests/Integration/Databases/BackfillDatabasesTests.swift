@@ -95,8 +95,8 @@ import Testing
 
     @Test func aKilledJobContinuesAndFinishedOnesDoNot() async throws {
         try await DatabasesCase.withPeople { databases in
-            // The job takes three chunks in each database. The run is killed after its fifth write, which is that of
-            // the second chunk of the second database.
+            // The job takes three chunks in each database. The run is killed after its fifth write, which writes the
+            // second chunk in the second database.
             let killed = try await databases.backfill(fault: "after-write:5")
             #expect(killed.wasKilled, "\(killed.status)")
             #expect(try await databases.test.status(of: databases.job(0))["state"] == "done")

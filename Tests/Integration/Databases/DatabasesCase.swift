@@ -46,7 +46,7 @@ struct DatabasesCase: Sendable {
 
     /// Runs the backfill in all databases of ``others``.
     ///
-    /// If the run is killed, its leases are ended, so that the next run need not wait for them.
+    /// If the run was killed, the function ends the run's leases, so that the next run need not wait for them.
     @discardableResult
     func backfill(
         _ flags: String..., yes: Bool = true, fault: String? = nil,

@@ -2,14 +2,14 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Tests that every source file that `docs/architecture.md` or `CONTRIBUTING.md` names exists.
+/// Tests that `docs/architecture.md` and `CONTRIBUTING.md` name only source files that exist.
 @Suite struct NamedFilesTests {
     private static let sources = ["Sources", "Tests", "Benchmarks", "jobs", "scripts"].flatMap { folder in
         (FileManager.default.enumerator(atPath: Repository.path(folder).string)?.allObjects ?? [])
             .compactMap { $0 as? String }.map { "/\(folder)/\($0)" }
     }
 
-    /// Returns the texts between backticks on a page that are names of Swift files, or paths of sources or tests.
+    /// Returns the names of Swift files, and the paths of sources and tests, that a page has between backticks.
     private static func names(in page: String) throws -> [String] {
         let text = try String(contentsOfFile: Repository.path(page).string, encoding: .utf8)
         return text.matches(of: /`(?<name>[\w\/+.-]+)`/).map { String($0.name) }

@@ -1,7 +1,7 @@
 import Foundation
 import SystemPackage
 
-/// A command line of the program on a page or in a scheduler's file.
+/// A command line of the program, as a page of the documentation or a file in `jobs` shows it.
 struct ShownCommand {
     /// The name of the subcommand, such as `check`.
     let name: String
@@ -39,9 +39,9 @@ struct ShownCommand {
         return lines + containers
     }
 
-    /// Whether the match is in a line of code.
+    /// Whether the matched text is in a line of code.
     ///
-    /// Prose also has the program's name before a word, as in "shipshape takes".
+    /// Prose can also have the program's name before a word, as in "shipshape takes".
     private static func isCode(_ match: Substring, in text: String) -> Bool {
         let line = text[text.lineRange(for: match.startIndex..<match.endIndex)]
         return line.hasPrefix("shipshape ") || line.hasPrefix("$ shipshape ") || line.hasPrefix("ExecStart=")

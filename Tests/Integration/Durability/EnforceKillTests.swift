@@ -55,7 +55,8 @@ import Testing
         try await killing([]) { _ in
         } after: { test, visit in
             let back = try await test.enforce("--abort", "--yes")
-            // A run that was killed before it recorded the earlier validator leaves nothing to restore.
+            // If the run was killed before it recorded which validator the collection had, the abort has nothing to
+            // restore.
             #expect(back.exitCode == 0 || visit <= 2 && back.exitCode == 65, "visit \(visit): \(back.errors)")
             let before = Validation(BackfillCase.earlier, level: "moderate")
             #expect(try await test.validation().isSame(as: before), "visit \(visit)")
@@ -70,7 +71,7 @@ import Testing
             let half = try await test.enforce("--yes", "--dry-run")
             #expect([0, 65].contains(half.exitCode), "visit \(visit): \(half.errors)")
             let rest = try await test.enforce("--abort", "--yes")
-            // At the last fault point, the killed abort had already recorded that everything is restored.
+            // At the last fault point, the killed abort had already recorded that it restored the earlier validator.
             #expect(rest.exitCode == 0 || rest.errors.contains("nothing to restore"), "visit \(visit): \(rest.errors)")
             let before = Validation(BackfillCase.earlier, level: "moderate")
             #expect(try await test.validation().isSame(as: before), "visit \(visit)")

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// Runs the job until it is killed at the given moment, and checks the checkpoint and the documents after it.
+    /// Runs the job until it is killed at the given moment, and then checks the job's checkpoint and the documents.
     private func die(_ death: Death, in test: BackfillCase) async throws {
         let before = try await test.checkpoint()
         let start = before?.chunks ?? 0
@@ -80,7 +80,7 @@ import Testing
             run = try await test.backfill(flags: lease, fault: "after-checkpoint:\(chunks):stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 program.send(SIGCONT)
-                // The kill comes after a random pause, which is too short for the rest of the job.
+                // The test kills the program after a random pause. The pause is so short that the job cannot end in it.
                 usleep(.random(in: 0..<20_000))
                 program.send(SIGKILL)
             }

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A failed insert into another collection changes no document of the job's collection.
+    /// A report counts the changed documents exactly, although an insert into another collection fails and is retried.
     @Test func afterAFailedInsertOfAChildTheCountIsExact() async throws {
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: 20) {

@@ -3,9 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests runs of a job to which few documents are relevant.
+/// Tests runs of a job whose steps find something in only few documents of the collection.
 ///
-/// Such a run follows the changes of its collection, and at its end surveys only the documents that changed.
+/// Such a run follows the changes of the collection. At its end, it therefore reads only the changed documents, to
+/// count those that still need the job.
 @Suite struct SparseRunTests {
     private static let documents = 12_000
 
@@ -20,7 +21,7 @@ import Testing
         }
     }
 
-    /// Returns how many documents the server examined for the surveys of a run.
+    /// Returns how many documents the server examined while a run counted the documents that need the job.
     private func examined(_ test: BackfillCase, during body: () async throws -> Void) async throws -> Int {
         try await test.database.run(["profile": 2])
         try await body()
@@ -69,8 +70,10 @@ import Testing
         }
     }
 
-    /// While the runner sleeps after its only chunk, a user inserts a document, changes one that did not need the job,
-    /// and takes back the job's change of another.
+    /// While the runner sleeps after its only chunk, a user inserts, changes and deletes documents.
+    ///
+    /// One change makes a document need the job that did not need it before, and another one undoes a change of the
+    /// job.
     @Test func whatChangesDuringTheRunIsDoneInAnotherPass() async throws {
         try await withPeople { test in
             let examined = try await examined(test) {
@@ -91,7 +94,8 @@ import Testing
         }
     }
 
-    /// A run that was killed leaves nothing that the next run does not see.
+    /// If a run is killed, the next run finds all documents that still need the job, also those that a user changed
+    /// since.
     @Test func afterAKillTheNextRunFindsTheRest() async throws {
         try await withPeople { test in
             #expect(try await test.backfill(fault: "after-write:1:kill").wasKilled)
@@ -102,14 +106,17 @@ import Testing
         }
     }
 
-    /// The report of a sparse run has the counts and the samples that a survey of the whole collection has.
+    /// A run that reads only the changed documents at its end reports the counts of the whole collection.
+    ///
+    /// The report also has samples of the skipped documents.
     @Test func theReportHasTheCountsOfAWholeSurvey() async throws {
         try await withPeople { test in
             try await change(test, ["_id": ["$mod": [1_200, 0]]], ["$set": ["new": "other"]])
             let run = try await test.backfill("job", "-o", "json", fault: "after-checkpoint:1:stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // The first skipped documents, which were noted as samples, are repaired, and another one appears.
+                // A user repairs the first skipped documents, which the run has noted as samples, and changes another
+                // document so that the job skips it.
                 try await change(test, ["_id": ["$mod": [1_200, 0], "$lte": 6_000]], ["$unset": ["new": ""]])
                 try await change(test, ["_id": 9], ["$set": ["old": 1, "new": 2]])
             }
@@ -137,14 +144,15 @@ import Testing
         }
     }
 
-    /// Expects the counts of a dry run, which surveys the whole collection, in the report of a run.
+    /// Expects that the report of a run has the same counts as a dry run, which reads the whole collection.
     private func expectSameReport(_ run: ProgramRun, _ test: BackfillCase) async throws {
         let plan = try await test.backfill("job", "--dry-run", "-o", "json")
         #expect(try skipped(run) == skipped(plan), "\(run.output)\(run.errors)")
         #expect(run.exitCode == plan.exitCode, "\(run.output)\(plan.output)")
     }
 
-    /// Returns the reasons to skip documents in a report, each with the number of documents; expects samples of each.
+    /// Returns the number of documents that a run skipped for each reason, and expects that the report has samples of
+    /// them.
     private func skipped(_ run: ProgramRun) throws -> [String: Int] {
         let steps = try JSONValue(run.output)["steps"]?.elements ?? []
         var counts: [String: Int] = [:]

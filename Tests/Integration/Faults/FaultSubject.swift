@@ -26,8 +26,9 @@ struct FaultTrial: Sendable {
     let database: TestDatabase
     /// The state database, in which `endLeases` ends the leases of killed runners.
     let state: TestDatabase
-    /// Returns the part of the result that must be the same in every trial; it leaves out names of databases, which
-    /// differ.
+    /// Returns the part of the command's result that must be the same in every trial.
+    ///
+    /// The names of databases differ between trials, so they are left out.
     let outcome: @Sendable (_ last: ProgramRun) async throws -> [BSONDocument]
 
     /// Runs the command.
@@ -49,7 +50,8 @@ struct FaultTrial: Sendable {
 
     /// Ends all leases as if their time were over.
     ///
-    /// First ends the transactions of killed mirrors, which lock the leases.
+    /// The transactions of killed mirrors lock the documents that contain the leases, so these transactions are ended
+    /// first.
     func endLeases() async throws {
         try await state.endDeadTransactions()
         for collection in ["ranges", "streams"] {
@@ -74,7 +76,7 @@ extension FaultSubject {
 
     // MARK: Commands on jobs
 
-    /// A backfill of ten documents, in chunks of four; it can make the documents unsyncable.
+    /// A backfill of ten documents, in chunks of four; the job's step is one that can make documents unsyncable.
     static let backfill = backfill(of: 10)
 
     /// Returns the command `backfill` over this many documents.
@@ -82,7 +84,7 @@ extension FaultSubject {
         job("backfill") { try await prepareUnsyncable($0, count: count) }
     }
 
-    /// Inserts the documents, and writes the job file of a job that can make them unsyncable.
+    /// Inserts documents, and writes the file of a job whose step can make these documents unsyncable.
     static func prepareUnsyncable(_ test: BackfillCase, count: Int = 10) async throws {
         try await test.database.fill("tasks", count: count) {
             ["_id": .integer($0), "priority": .string("\($0)"), "free": .integer($0)]

@@ -12,8 +12,9 @@ enum FaultSweep {
     /// A trial spends most of its time waiting for a process.
     static let atOnce = 4
 
-    /// Runs trials for the visits `first`, `first + step` and so on, until the command ends before the visit of a
-    /// trial.
+    /// Runs a trial for each of the visits `first`, `first + step` and so on, until one returns `nil`.
+    ///
+    /// A visit is one moment at which the command reaches a fault point or sends a request.
     ///
     /// - Parameters:
     ///   - step: the distance between the visits to try: 1 for every visit, 5 for every fifth.
@@ -55,8 +56,8 @@ extension FaultSubject {
 
     /// Kills the command at its `visit`-th fault point, and runs it again.
     ///
-    /// - Parameter place: the name of the fault point to count; `any` counts all fault points.
-    /// - Returns: `nil` if the command ended before that visit.
+    /// - Parameter place: the name of the fault points to count; `any` counts all fault points.
+    /// - Returns: `nil` if the command ended before it reached that fault point.
     func dies(at place: String, visit: Int, on mongod: Mongod) async throws -> Death? {
         try await withResult(mongod) { trial in
             let dead = try await trial.run(fault: "\(place):\(visit):kill")
@@ -91,7 +92,7 @@ extension [BSONDocument] {
     var withoutPasses: [BSONDocument] { filter { $0["pass"] == nil } }
 }
 
-/// Returns, as text, the documents that only the first outcome contains, and those that only the second contains.
+/// Returns, as text, the documents that only `found` contains, and the documents that only `wanted` contains.
 func difference(_ found: [BSONDocument], _ wanted: [BSONDocument]) -> String {
     let (found, wanted) = (found.map(\.json), wanted.map(\.json))
     return found.filter { !wanted.contains($0) }.joined(separator: " ") + " instead of "

@@ -58,7 +58,7 @@ import Testing
 
     private static let doctor = RoleCase.Command(grants: [], arguments: ["doctor"], subject: "person.json")
 
-    /// The commands that use the server and that ``FaultSubject`` does not run, or not with the same flags.
+    /// The commands that use the server and that no test with ``FaultSubject`` runs with the same flags.
     ///
     /// At the scales `full` and `torture`, the list contains all commands that use the server.
     private static let others = (RoleCase.commands + [doctor]).filter { command in

@@ -46,8 +46,8 @@ import Testing
 
     /// Several runners begin at the same time, two for each part of the job, which `--part` selects.
     ///
-    /// The second runner of a part ends with exit code 76 if the first one holds the part's lease, or runs after the
-    /// first one has ended.
+    /// If the first runner of a part still holds the part's lease, the second one ends with exit code 76. If the first
+    /// one has already ended, the second one runs.
     @Test(.timeLimit(.minutes(60)), arguments: counts) func onPartsTheyLeaveWhatOneDoes(_ count: Int) async throws {
         let mongod = try await Mongod.shared
         let subject = FaultSubject.backfill(of: 40)

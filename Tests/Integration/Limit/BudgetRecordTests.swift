@@ -3,7 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the reservations of the unsync budget, which all jobs with the same state database share.
+/// Tests the records by which jobs reserve parts of the limit of unsynced documents.
+///
+/// All jobs with the same state database share the limit.
 @Suite(.serialized) struct BudgetRecordTests {
     /// A server for this suite alone, because a server has only one fail point at a time.
     ///

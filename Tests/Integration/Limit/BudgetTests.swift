@@ -47,8 +47,9 @@ import Testing
     @Test func documentsThatTheLedgerShowsAreNotCountedTwice() async throws {
         try await BudgetCase.withTasks(ledger: 20) { test in
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
-            // The ledger now has 99 entries, which include the 79 documents that the job made unsyncable. These
-            // documents are no longer pending, so the total is still 99, and the limit of 100 allows no more documents.
+            // The ledger now has 99 entries, which include the 79 documents that the job made unsyncable. The job's
+            // reservations of these documents no longer count, so the total is still 99, and the limit of 100 allows no
+            // more documents.
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)

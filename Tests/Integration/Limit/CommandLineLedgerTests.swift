@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests how the ledger of unsynced documents and the limit affect the deploy verdict of a check.
+/// Tests how the ledger of unsynced documents and the limit on its size affect the verdict of `check` on a deploy.
 @Suite struct CommandLineLedgerTests {
     /// Runs a test with three failing documents, one document that might fail, and a ledger.
     ///

@@ -40,7 +40,8 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await BudgetCase.unsyncable(test).count == 200)
             // The job reserved 60 documents, those of its first two chunks, because it checked these chunks against its
-            // limit before the deploy. After the deploy, it reserves no documents.
+            // unsync limit before `shipshape deployed` recorded the deploy of the next schema. After that, the job
+            // reserves no documents.
             #expect(try await BudgetCase.recorded(test).count == 60)
         }
     }

@@ -4,8 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The ledger entries of an app are added up, even if they are in several collections, or if several entries have the
-/// same document.
+/// The number of an app's ledger entries includes the entries in all ledgers, and every entry about the same document.
 ///
 /// This is tested for `check`, `backfill` and `unsynced`.
 @Suite struct LedgerSumTests {
@@ -13,7 +12,7 @@ import Testing
     private static let shared = Namespace(database: "__realm_sync", collection: "unsynced_documents")
     private static let own = Namespace(database: "__realm_sync_\(app)", collection: "unsynced_documents")
 
-    /// Runs a test with ledgers, tasks that do not fit the next schema, and a job that converts them.
+    /// Runs a test with ledgers, documents in `tasks`, and a job that converts the documents for the next schema.
     ///
     /// The ledgers have the same names as in production, so the test starts a server of its own.
     /// - Parameters:

@@ -67,14 +67,14 @@ import Testing
 
             let late = try await run(file, "--deployed", test: test)
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
-            // The run suggests a `check` without the flag `--active`. With this flag, the check would report the
-            // breaking change again.
+            // The run suggests a `check` without the flag `--active`. With this flag, the check would compare
+            // `next.json` with `active.json` again, and report the breaking change between them.
             let next = test.folder.appending("next.json").string
             #expect(late.output.contains("Next: shipshape check \(next) --collection "), "\(late.output)")
             #expect(try await converted(test) == 20)
             #expect(try await test.state.count("harm", [:]) == 0)
             #expect(try await test.state.count("jobs", ["control.deployed.at": ["$type": "date"]]) == 1)
-            // The previous run has recorded the deploy, so the flag `--deployed` is not needed again.
+            // The previous run has recorded that `next.json` is deployed, so the flag `--deployed` is not needed again.
             #expect(try await run(file, test: test).exitCode == 0)
         }
     }
@@ -99,7 +99,8 @@ import Testing
         }
     }
 
-    /// `migrate` runs the jobs of `after-deploy` last, and only after the deploy is recorded.
+    /// `migrate` runs the jobs in the folder `after-deploy` last, and only once their next schema is recorded as
+    /// deployed.
     @Test func migrateWaitsWithTheJobsOfTheFolderAfterDeploy() async throws {
         try await withTasks { test in
             let jobs = test.folder.appending("jobs")
@@ -125,8 +126,8 @@ import Testing
             ])
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
             let late = try await Program.run(["migrate", jobs.string] + words)
-            // The job in `tasks.yml` runs again, because the deploy was recorded after its first run. It reports that
-            // the tasks do not fit the next schema yet.
+            // The job in `tasks.yml` runs again, because its next schema was recorded as deployed after the job's first
+            // run. The job reports that the tasks do not fit the next schema yet.
             #expect(late.exitCode == 1, "\(late.output)\(late.errors)")
             for line in [", again: its next schema was deployed since", "  after-deploy/a-tasks.yml: job "] {
                 #expect(late.errors.contains(line), "\(late.errors)")

@@ -8,8 +8,9 @@ import Testing
 ///
 /// Each test brings a server into a state in which a run has to wait.
 @Suite(.serialized) struct ThrottleServerTests {
-    /// A run waits if its user loses the right to read the server metrics, because it can no longer check the throttle
-    /// rules.
+    /// A run waits if its user loses the right to read the server metrics.
+    ///
+    /// Without the metrics, the run can no longer check the throttle rules.
     @Test func aRunWhoseUserCanNoLongerReadMetricsWaits() async throws {
         let mongod = try await Mongod.withAuthentication
         try await ThrottleCase.withPeople(on: mongod, limits: "") { test in
@@ -49,13 +50,13 @@ import Testing
 
     @Test func anOplogThatReachesBackTooLittle() async throws {
         let mongod = try await Mongod.start(.replicaSet, ["--oplogSize", "1"])
-        // The job must be slow: its runner reads the oplog window again only after a hundredth of the oplog has been
-        // written.
+        // `nice: 10` makes the job slow. The runner reads the oplog window again only after a hundredth of the oplog
+        // has been written, and a fast job would end before that.
         try await ThrottleCase.withPeople(on: mongod, limits: "oplog: 1h, nice: 10", chunk: 1) { test in
             let text = BSONValue.string(String(repeating: "x", count: 10_000))
             try await test.database.fill("more", count: 200) { ["_id": .integer($0), "text": text] }
-            // The documents of this test make the oplog window short. A job of two documents writes almost nothing to
-            // the oplog, so it does not wait for a longer window.
+            // The documents of this test make the oplog window shorter than the limit of one hour. The job `small` does
+            // not wait for a longer window, because its two documents add almost nothing to the oplog.
             try await test.database.fill("few", count: 2)
             try test.job("small", on: "few", steps: ["default: {field: email, value: none}"], limits: "{oplog: 1h}")
             let few = try await test.backfill("small", "--max-runtime", "60s")
@@ -88,7 +89,8 @@ import Testing
                 try await ThrottleCase.expectWait("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
                     try await group.waitForAll()
-                    // `fsync` makes the server write all dirty pages to disk, which ends the throttle reason.
+                    // `fsync` makes the server write all dirty pages to disk, so the run no longer has a reason to
+                    // wait.
                     try await mongod.admin(["fsync": 1])
                 }
             }

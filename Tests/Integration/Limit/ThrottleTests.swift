@@ -3,8 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the throttle rules that work on a shared server: a run waits, reports the reason, and continues once the
-/// reason ends.
+/// Tests the throttle rules that can be tested on a server that other tests use at the same time.
+///
+/// A run waits, reports the reason, and continues once the reason ends.
 @Suite struct ThrottleTests {
     @Test func aPauseWindowHoldsUntilItIsTakenOff() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 Europe/Madrid""#) {

@@ -66,10 +66,9 @@ import Testing
         }
     }
 
-    /// The document of a ledger entry is found even if the ledger stores the `_id` as another type.
+    /// The document of a ledger entry is found even if the ledger stores the document's `_id` as another type.
     ///
-    /// The ledger may store an `_id` that is an ObjectId as text, and an `_id` that is a text of 24 hex digits as an
-    /// ObjectId.
+    /// The ledger may store an ObjectId as text, and may store a text of 24 hex digits as an ObjectId.
     @Test func idsAreFoundInBothSpellings() async throws {
         let id = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
         let schema = #"""
@@ -167,7 +166,8 @@ import Testing
 }
 
 extension UnsyncedTests {
-    /// A reason that the sync engine recorded may quote values of the document; the report shows these only on request.
+    /// A reason that the sync engine recorded may quote values of a document; the report shows the values only on
+    /// request.
     @Test func reasonsShowNoValues() async throws {
         try await UnsyncedCase.with(try await Mongod.shared) { test in
             let reasons = [

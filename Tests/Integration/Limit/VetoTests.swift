@@ -73,11 +73,9 @@ import Testing
         }
     }
 
-    /// A veto's answer takes longer than the lease lasts.
+    /// The runner renews its lease while it waits for the answer of a veto, which takes longer than the lease lasts.
     ///
-    /// The runner renews its lease while it waits for the answer.
-    ///
-    /// A signal ends the run before the answer arrives.
+    /// At the end of the test, a signal ends the run before the answer arrives.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {
         try await withPeople("{command: \"touch FOLDER/asked; sleep 60\", timeout: 60s}") { test in
             let run = try await test.backfill(flags: ["--lease-ttl", "1s"]) { program in

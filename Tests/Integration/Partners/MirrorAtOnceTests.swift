@@ -9,7 +9,8 @@ import Testing
 @Suite(.fencedDeletes) struct MirrorAtOnceTests {
     /// A client changes documents of both collections in one transaction.
     ///
-    /// It changes most pairs in one collection only, but pair 3 in both, which is a conflict.
+    /// A pair is an original and its counterpart in the partner collection. The client changes one document of most
+    /// pairs, but both documents of pair 3, which is a conflict.
     @Test func aTransactionOverBothSidesGoesOver() async throws {
         try await PartnerCase.withCopy { test in
             let (tasks, partners) = (test.database.namespace("Task"), test.database.namespace("TaskV2"))
@@ -33,7 +34,7 @@ import Testing
             #expect(report["conflicts"] == 1, "\(report)")
             #expect(try await test.database.documents("TaskV2", PartnerCase.target(1)).first?["name"] == "original")
             #expect(try await test.database.documents("Task", PartnerCase.source(2)).first?["title"] == "partner")
-            // Both changes of pair 3 have the same time. Either may win, but the same one wins on both sides.
+            // Both changes of pair 3 have the same time. Either may win, but both collections must show the same one.
             let winner = try await test.database.documents("Task", PartnerCase.source(3)).first?["title"]
             #expect(winner == "original" || winner == "partner")
             #expect(try await test.database.documents("TaskV2", PartnerCase.target(3)).first?["name"] == winner)

@@ -107,9 +107,9 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // The test stops the mirror before its second write as well. If the first write took too long, the
-                    // mirror repeats it in two halves. It is then stopped again before it has reported its lag, so the
-                    // test lets it continue.
+                    // The mirror also stops itself before its second write. If the first write took too long, the
+                    // second write is a repetition of its first half, and comes before the report of the lag. The test
+                    // then lets the mirror continue.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded
                 }

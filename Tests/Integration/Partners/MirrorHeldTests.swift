@@ -4,10 +4,10 @@ import Jobs
 import TestSupport
 import Testing
 
-/// Tests a conflict: a mirror cannot carry over a change of one document, and then a client also changes the document
-/// on the other side.
+/// Tests a conflict between a document and its copy in the partner collection.
 ///
-/// Neither document overwrites the other until the conflict is resolved.
+/// A mirror cannot carry over a change of one of the two, and then a client also changes the other. Neither overwrites
+/// the other until the conflict is resolved.
 @Suite(.fencedDeletes) struct MirrorHeldTests {
     private func withMirror(_ body: (PartnerCase) async throws -> Void) async throws {
         try await PartnerCase.withCopy { test in
@@ -227,7 +227,7 @@ import Testing
 
     /// A document cannot be carried over while another document of the partner collection has the same unique key.
     ///
-    /// The document waits, and is carried over once the other one has a new key.
+    /// Once a client gives that other document a new key, the running mirror carries the first document over.
     @Test func aKeyThatTheOtherSideGivesUpLaterGoesOverThen() async throws {
         try await withMirror { test in
             try await test.database.run(["dropIndexes": "Task", "index": "key"])

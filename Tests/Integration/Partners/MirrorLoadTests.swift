@@ -5,7 +5,7 @@ import Testing
 
 /// Clients write to the original and to the partner while mirrors are killed and primaries change.
 ///
-/// The mirrors lose no change, carry none over twice, and carry none back to the collection from which it came.
+/// The mirrors lose no change and repeat none. They never copy a change back to the collection from which it came.
 @Suite(.fencedDeletes) struct MirrorLoadTests {
     private static let count = 300
 
@@ -125,7 +125,7 @@ import Testing
     }
 }
 
-/// Prints how fast a mirror is, and expects only that both sides are equal at the end.
+/// Prints how fast a mirror is, and expects only that the original and the partner are equal at the end.
 @Suite(.enabled(if: TestScale.current == .torture)) struct MirrorSpeedTests {
     @Test func theMirrorKeepsUpWithTwoThousandChangesASecond() async throws {
         try await Mongod.shared.withPartner { test in
@@ -136,7 +136,7 @@ import Testing
                 let start = ContinuousClock.now
                 var sent = 0
                 while start.duration(to: .now) < .seconds(60) {
-                    // Each side gets 100 changes ten times a second.
+                    // Each of the two collections gets 100 changes ten times a second.
                     for side in 0...1 {
                         let updates = (0..<100).map { _ -> BSONValue in
                             let number = Int.random(in: 0..<10_000) * 2 + side

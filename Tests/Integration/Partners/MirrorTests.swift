@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests which changes a mirror carries over, and which it does not.
+/// Tests which changes of one collection a mirror makes in the other collection, and which it does not.
 @Suite(.fencedDeletes) struct MirrorTests {
     private func report(_ run: ProgramRun) throws -> BSONDocument {
         try #require(try BSONValue(extendedJSON: run.output).document, "\(run.errors)")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests the result and the refusals of `partner init`, and that the next run continues the copy of a killed one.
+/// Tests the result and the refusals of `partner init`, and that the next run continues a copy that a killed run began.
 @Suite struct PartnerInitTests {
     @Test func everyDocumentIsThereInItsNewShape() async throws {
         try await Mongod.shared.withPartner { test in
@@ -258,9 +258,10 @@ import Testing
         }
     }
 
-    /// A run is killed after it has reserved its documents, and before it compares them with the limit.
+    /// A run must not copy the documents that a killed run reserved if another job's reservations leave no room.
     ///
-    /// Another job reserved documents at the same moment, and was the first to compare them with the limit.
+    /// The first run is killed after it has reserved its documents, and before it compares their number with the limit.
+    /// Another job then reserves documents as well.
     @Test func documentsThatAKilledRunReservedAreComparedWithTheLimit() async throws {
         try await Mongod.shared.withPartner { test in
             try jobOfFailing(test, limit: 100)

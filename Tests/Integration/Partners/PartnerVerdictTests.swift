@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the verdicts of `check`, `diff` and `plan` on a partner.
+/// Tests the verdicts of `check`, `diff` and `plan` on the schema of a partner collection.
 @Suite(.fencedDeletes) struct PartnerVerdictTests {
     private static func schema(_ title: String, _ key: String, tags: String = "mixed") -> String {
         """
@@ -19,19 +19,22 @@ import Testing
 
     /// The newer schemas.
     ///
-    /// In `additional`, the partner's schema is added to the original's. In `changed`, the original's schema is changed
-    /// in place.
+    /// In `additional`, the schema of the partner collection is added, and the schema of the original collection stays.
+    /// In `changed`, the schema of the original collection is changed in place.
     private enum Next: String {
         case additional, changed
-        /// The original's schema is changed in place, also in the field `tags`, which no step of the partner mentions.
+        /// The schema of the original collection is changed in place, also in the field `tags`, which no step of the
+        /// partner job mentions.
         case changedMore = "changed-more"
-        /// The original's schema is changed in place, and the partner's schema is added.
+        /// The schema of the original collection is changed in place, and the schema of the partner collection is
+        /// added.
         case both
     }
 
-    /// Runs a test with a partner that `partner init` has filled, and that `partner verify` has not compared yet.
+    /// Runs a test with a partner collection, which `partner init` has filled, and which was not compared yet.
     ///
-    /// The test's folder has the older schemas, and the newer schemas of each case of ``Next``.
+    /// The command `partner verify` makes the comparison. The test's folder has the older schemas, and the newer
+    /// schemas of each case of ``Next``.
     private func withPartner(_ body: (PartnerCase) async throws -> Void) async throws {
         try await Mongod.shared.withPartner { test in
             try test.job()
@@ -79,7 +82,7 @@ import Testing
             [command] + schemas + ["--uri", test.uri, "--state-database", test.state.name] + flags)
     }
 
-    /// Compares both sides, and then changes the time of the comparison to this many hours ago.
+    /// Compares the original and the partner collection, and moves the stored time of the comparison into the past.
     private func verify(_ test: PartnerCase, hoursAgo: Int64 = 0) async throws {
         try #require(try await test.run("verify").exitCode == 0)
         try await test.state.run([
@@ -110,10 +113,10 @@ import Testing
         }
     }
 
-    /// A partner without a running mirror is not safe to deploy, because later changes of clients would not be carried
-    /// over.
+    /// The schema of a partner collection without a running mirror is not safe to deploy.
     ///
-    /// The partner was verified. It is not safe even after a run of `mirror --once`, because that mirror ends.
+    /// Without a mirror, later changes of clients would not be carried over. The partner collection was verified
+    /// before. It is not safe even after a run of `mirror --once`, because that mirror ends.
     @Test(arguments: verdicts) func aPartnerWithoutAMirrorIsNotSafeToDeploy(_ command: String) async throws {
         try await withPartner { test in
             try await verify(test)
@@ -235,7 +238,7 @@ import Testing
         }
     }
 
-    /// If a schema change also changes the type of `tags`, it stays breaking, because no step of the partner mentions
+    /// A schema change that also changes the type of `tags` stays breaking, because no step of the partner job mentions
     /// `tags`.
     @Test(arguments: ["check", "diff", "plan"]) func aChangeThatThePartnerDoesNotCarryStaysBreaking(
         _ command: String

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The generated functions treat the names of collections, services and fields as data, whatever the names contain.
+/// Tests that the functions that `partner triggers` generates treat the names of collections, services and fields as
+/// data, whatever characters these names contain.
 @Suite struct TriggerNamesTests {
     /// Names with characters that end or escape a JavaScript comment or string, most of them followed by code.
     private static let hostile = [
@@ -63,8 +64,9 @@ import Testing
         }
     }
 
-    /// A field named `__proto__` is carried over, although a JavaScript assignment to `__proto__` makes no field: it
-    /// sets the prototype of an object.
+    /// The generated functions copy a field named `__proto__` to the other collection.
+    ///
+    /// A JavaScript assignment to `__proto__` does not make such a field, because it sets the prototype of an object.
     @Test func aFieldNamedProtoIsCarried() async throws {
         try await Mongod.shared.withPartner { test in
             let app = try await generate(

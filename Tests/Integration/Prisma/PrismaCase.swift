@@ -21,7 +21,7 @@ struct PrismaCase: Sendable {
     var new: String { root.appending("new").string }
     var jobs: FilePath { backfill.folder.appending("jobs") }
 
-    /// Runs a test with a fixture, whose documents are in the test's database.
+    /// Inserts the documents of a fixture into an empty database, and then runs a test with them.
     static func with<R>(_ name: String, _ body: (PrismaCase) async throws -> R) async throws -> R {
         try await Mongod.shared.withBackfill { backfill in
             let prisma = PrismaCase(backfill: backfill, name: name)
@@ -43,7 +43,7 @@ struct PrismaCase: Sendable {
         try await Program.run(arguments + ["--uri", backfill.uri, "--database", backfill.database.name])
     }
 
-    /// Plans the jobs from the older schema to the newer one, with the values that the fixture states.
+    /// Plans the jobs from the older schema to the newer one, with the flags in the fixture's file `flags`.
     func plan() async throws -> ProgramRun {
         let flags = try String(contentsOfFile: root.appending("flags").string, encoding: .utf8)
         return try await run(
@@ -59,8 +59,8 @@ struct PrismaCase: Sendable {
                     "backfill", folder.appending(file).string, "--yes", "--reviewed", "--uri", backfill.uri,
                     "--state-database", backfill.state.name, "--lease-ttl", "20s",
                 ] + flags)
-            // A job that runs before the deploy ends with 1 if its collection still has documents that the newer schema
-            // cannot read. The jobs that run after the deploy repair these documents.
+            // A job that runs before the newer schema is deployed ends with 1 if its collection still has documents
+            // that the newer schema cannot read. The jobs that run after the deployment repair these documents.
             #expect([0, 1].contains(run.exitCode), "\(file): \(run.output)\(run.errors)")
             #expect(!run.output.contains("sync"), "\(run.output)")
         }

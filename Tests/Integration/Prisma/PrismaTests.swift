@@ -38,8 +38,9 @@ import Testing
         }
     }
 
-    /// After the jobs that run before the deploy, clients of the older schema can still read every document that they
-    /// could read before.
+    /// Clients of the older schema can read every document that they could read before the first jobs ran.
+    ///
+    /// The first jobs are those that run before the newer schema is deployed.
     @Test(arguments: PrismaCase.names) func theJobsBeforeTheDeployBreakNoOlderClient(_ name: String) async throws {
         try await PrismaCase.with(name) { prisma in
             func failing() async throws -> Set<String> {

@@ -8,7 +8,8 @@ import Testing
 ///
 /// They must not control a terminal, a build, a page or a job that contains the output.
 @Suite struct HostileNamesTests {
-    /// The hostile text, which is the name of a field, a value, an operator's note and a reason of the ledger.
+    /// The hostile text: it is used as a field's name, a value, an operator's note, and a reason in the ledger of
+    /// unsynced documents.
     static let name =
         "a\u{1B}[31m\n::error::FORGED\r\n  ::stop-commands::x\u{2028}FORGED\u{85}FORGED\u{202E}@team ##[error]FORGED "
         + "]]>`$(id)`<b>|\u{7}'\" https://evil.example www.evil.example #1\nFORGED: 1\n"

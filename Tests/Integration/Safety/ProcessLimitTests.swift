@@ -56,7 +56,10 @@ import Testing
         }
     }
 
-    /// The limit on file sizes also applies to a file that the driver creates before the program begins its command.
+    /// If the program's output exceeds the limit on file sizes, the program ends with exit code 73.
+    ///
+    /// The limit also applies to a file that the driver creates before the program begins its command. The system must
+    /// not kill the program then.
     @Test func aFileThatMayNotGrowIsExitCode73() async throws {
         let mongod = try await Mongod.shared
         try await mongod.withDatabase { database in

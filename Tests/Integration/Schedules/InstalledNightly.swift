@@ -63,7 +63,8 @@ struct InstalledNightly {
             lines.joined(separator: "\n").replacing("$ROOT", with: root.path.string), to: "etc/shipshape/nightly.conf")
     }
 
-    /// Returns the text of a file of the repository, with `$ROOT` before each path at which an installation has files.
+    /// Returns the text of a file of the repository, in which each path of an installed file or folder begins with
+    /// `$ROOT`.
     private static func installed(_ path: String) throws -> String {
         var text = try String(contentsOfFile: Repository.path(path).string, encoding: .utf8)
         for place in ["/etc/shipshape", "/var/lib/shipshape", "/usr/lib/shipshape"] {
@@ -78,7 +79,7 @@ struct InstalledNightly {
             #"exec env -i ROOT="$1" HOME="$1" /bin/sh -c "$2""#, [root.path.string, shell])
     }
 
-    /// Returns the sorted names of the check's stored files with the given ending.
+    /// Returns the sorted names of the report files that the check stored, if they end with `ending`.
     func reports(_ ending: String) throws -> [String] {
         let folder = root.path.appending("var/lib/shipshape/nightly").string
         return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(ending) }.sorted()

@@ -90,8 +90,8 @@ struct NightlyWeekTests {
                 }
                 for (index, night) in Self.nights.enumerated() {
                     let number = index + 1
-                    // The collection still has the documents of the fifth night. The exception for the ages that are
-                    // texts has expired, so the test accepts them again.
+                    // The collection still has the documents of the fifth night. The exception for ages that are texts
+                    // has expired, so the test writes a new exception for these documents.
                     if number == 6 { try await accept(on: 6, until: 30) }
                     try await database.run(["delete": "person", "deletes": [["q": [:], "limit": 0]]])
                     try await database.fill("person", people(missing: night.missing))

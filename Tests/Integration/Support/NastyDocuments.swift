@@ -75,7 +75,7 @@ enum NastyDocuments {
     ]
 }
 
-/// A generator of random documents, most of whose fields are named in the schemas.
+/// A generator of random documents; most of their fields are named in ``schemas``.
 struct RandomDocuments {
     private var state: UInt64
 

@@ -55,7 +55,7 @@ import Testing
 
     /// A step keeps the keys of an array that it does not use, even if they are not 0, 1, 2 and so on.
     ///
-    /// It also keeps them if it copies the object around the array.
+    /// The step also keeps the keys if it copies the object that contains the array.
     @Test(arguments: [
         "unset: {field: a}", "default: {field: b, value: 1}", "rename: {from: a, to: b}", "wrap: {field: a}",
         "copy: {from: o, to: b}",
@@ -81,8 +81,8 @@ import Testing
 
     /// The run skips and lists a document if a step would use an array whose keys are not 0, 1, 2 and so on.
     ///
-    /// The same applies if the step would change or move the object around the array. The server would renumber the
-    /// keys.
+    /// The same applies if the step would change or move the object that contains the array. The server would renumber
+    /// the keys.
     @Test(
         .server(from: 5, for: "hashes of objects"),
         arguments: [

@@ -80,10 +80,10 @@ import Testing
         }
     }
 
-    /// Two of the four documents have 9 MB.
+    /// Undo restores each value that fits into a command, and lists the documents whose values do not fit.
     ///
-    /// Undo restores each value that fits into a command, although some fields then move to the end of their document.
-    /// It lists the documents whose values do not fit.
+    /// Two of the four documents have 9 MB. Some of their fields move to the end of the document when undo restores
+    /// them.
     @Test(
         arguments: [
             (#"default: {field: email, value: ""}"#, []), ("unset: {field: big}", []), ("unset: {field: a}", []),

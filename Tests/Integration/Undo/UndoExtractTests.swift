@@ -82,7 +82,9 @@ import Testing
         }
     }
 
-    /// This version of the program cannot read the job's steps, for example because a later version stored the job.
+    /// Undo keeps the linked child documents, although this version of the program cannot read the job's steps.
+    ///
+    /// This happens, for example, if a later version of the program stored the job.
     @Test func aLinkedDocumentStaysEvenIfTheStoredJobCannotBeRead() async throws {
         try await withHomes("idFrom: key") { test in
             #expect(try await test.backfill().exitCode == 0)

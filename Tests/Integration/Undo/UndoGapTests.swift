@@ -8,7 +8,7 @@ import Testing
 /// The write of the chunk does not change the inserted documents. The job journals and changes them separately, and
 /// undo restores everything that the job wrote.
 @Suite struct UndoGapTests {
-    /// Runs and undoes a job over fifty documents; a user inserts and deletes documents just before the write.
+    /// Runs and undoes a job over fifty documents; a user changes the collection just before the job writes a chunk.
     ///
     /// - Parameters:
     ///   - more: the documents that the user inserts.
@@ -34,7 +34,8 @@ import Testing
             let undo = try await test.undo(flags: ["--output", "json"])
             let reported = try test.report(undo)
             #expect(reported["written_without_journal"]?.document?.values == [])
-            // Undo reports no document that was deleted before the write, because the job never changed it.
+            // The job never changed the documents that the user deleted before the write of the chunk, so undo does not
+            // report them.
             #expect(reported["left_alone"]?.document?.values == [])
             let original = (0..<50).filter { !gone.contains($0) }.map { document($0) } + more
             #expect(Set(try await test.database.documents("people")) == Set(original))

@@ -50,8 +50,8 @@ import Testing
                 try await test.waitForLeaseEnd()
             }
             #expect(try await test.database.documents("people") != original)
-            // A killed runner might not have received the reply to its last write. Undo restores that write only with
-            // `--include-uncertain`.
+            // A killed runner might not have received the reply to its last write. Undo reverts such an uncertain write
+            // only with `--include-uncertain`.
             let all = ["--output", "json", "--include-uncertain"]
             let dry = try test.report(try await test.undo(flags: all + ["--dry-run"], yes: false))
             let run = try await test.undo(flags: all + ["--lease-wait", "10s"])

@@ -192,7 +192,7 @@ import Testing
 
     /// A user's change of a field that the job did not write does not prevent the undo.
     ///
-    /// If a user sets the removed field and then removes it again, undo cannot notice these two changes.
+    /// If a user sets the field that the job removed, and then removes the field again, undo cannot notice this.
     @Test func anotherFieldMayChange() async throws {
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)

@@ -3,7 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests undo if users write a document after a job or its undo has read it, and before the job or the undo writes it.
+/// Tests undo after conflicting writes of users.
+///
+/// A user writes a document between the moment at which a job or an undo reads the document and the moment at which it
+/// writes the document.
 @Suite struct UndoRaceTests {
     private static func document(_ id: Int) -> BSONDocument {
         [
@@ -70,11 +73,11 @@ import Testing
         }
     }
 
-    /// Undo must not conclude that the job wrote a document only because two numbers of documents are equal.
+    /// Undo does not decide by the number of changed documents alone which documents the job wrote.
     ///
     /// Before the job's update, a user makes the job's change to document 3 by hand. After the update, a user reverts
-    /// the job's change to document 5. The update changed as many documents as now have the job's result, but not the
-    /// same ones.
+    /// the job's change to document 5. The job's update changed as many documents as have the job's result afterwards,
+    /// but not the same documents.
     @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let fault = "before-write:1:stop,after-write:1:stop"

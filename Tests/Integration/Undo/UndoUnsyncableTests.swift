@@ -7,8 +7,8 @@ import Testing
 @Suite struct UndoUnsyncableTests {
     /// Runs a test with tasks that undo makes unsyncable.
     ///
-    /// A job has converted their priority to a number, which the active schema requires. Task 3 lacks a name, so it
-    /// fails with any priority.
+    /// A job has converted the priority of the tasks to a number, which the active schema requires. Task 3 lacks a
+    /// required name, so it does not fit the active schema with any priority.
     private func withRepairedTasks(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("tasks", count: 10) {
@@ -51,7 +51,8 @@ import Testing
 
     /// The server refuses task 7, so the undo reads the other tasks of the batch again, and writes each separately.
     ///
-    /// Before these writes, it also reserves task 3, because a user has repaired it after the undo's first check.
+    /// Before these writes, the undo also reserves task 3, because a user has repaired the task after the undo's first
+    /// check.
     @Test func theOthersOfABatchWithARefusedDocumentToo() async throws {
         try await withRepairedTasks { test in
             let keepsOne: BSONValue = ["$or": [["_id": ["$ne": 7]], ["priority": ["$type": "int"]]]]

@@ -140,9 +140,9 @@ import Testing
         }
     }
 
-    /// The first exports with flexible sync have the roles in the sync configuration.
+    /// Early exports of apps with Flexible Sync have the roles in the sync configuration.
     ///
-    /// If the configuration has roles, lint does not check the roles of collections.
+    /// If the sync configuration has roles, lint does not check the roles of collections.
     @Test func rolesNextToOlderOnesAreNotChanged() throws {
         let rules = #"{"roles": [{"name": "all", "apply_when": {}}]}"#
         for (permissions, count) in [

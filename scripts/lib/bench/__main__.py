@@ -34,8 +34,8 @@ class Bench:
         self.shipshape = os.path.join(binaries, "shipshape")
         self.started = time.monotonic()
         self.row = ""
-        #: The batch size of reads by a bare cursor; 0 for the server's default. The benchmark `sweep` finds the fastest
-        #: size.
+        #: The batch size of the tool `read`, which reads a collection by a cursor and judges nothing; 0 is the server's
+        #: default. The benchmark `sweep` finds the fastest size.
         self.batch = 10_000
         self.server = Server(os.environ["SHIPSHAPE_BENCH_MONGOD"], folder, CACHE_GIGABYTES)
         self.uri = self.server.uri
@@ -163,7 +163,7 @@ def main():
         return 0
     # Without this variable, libmongoc's counters stay in /dev/shm after a program is killed.
     os.environ["MONGOC_DISABLE_SHM"] = "1"
-    # These signals end the run like Ctrl-C, so that it cleans up.
+    # These signals end the benchmark as Ctrl-C does, so that it stops its server and removes its files.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     results = Results(list(ROWS), is_kept=options.scale == 1 and not options.quick)

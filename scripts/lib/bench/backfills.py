@@ -134,7 +134,7 @@ def sparse(bench):
 @row("retype")
 def retype(bench):
     work, lines = against_update(bench, "retype", RETYPE, "in-place retype", (1.1, 1.25))
-    # This comparison has fewer rounds, because it is slow and has no target.
+    # This comparison has fewer rounds, because it is slow and because no target is set for its result.
     return [*lines, against_bulks(bench, work, "retype", "in-place retype", None, max(1, bench.rounds // 4))]
 
 

@@ -9,8 +9,8 @@ import subprocess
 import measure
 from measure import Command, Summary
 
-#: The functions that measure the rows, by the names of the rows and in their order. Each function returns the lines of
-#: the table for its row.
+#: The functions that take the measurements, each under the name that `row` gave it, in the order of their registration.
+#: Each function returns lines of the table of results.
 ROWS = {}
 
 FLAT = "Benchmarks/flat/schema.json"
@@ -266,7 +266,8 @@ def tenfold(bench):
     few = check(bench, FLAT, "Order", count=bench.count("A"))
     peaks = [watch_memory(bench, command) for command in (many, few)]
     seconds = measure.alternate({"D": many, "A": few, "again": few}, bench.rounds, bench.progress)
-    # The factor turns total times into times per document, because the data set D has more documents than A.
+    # The data set D has more documents than A. The factor therefore turns the ratio of the total times into the ratio
+    # of the times per document.
     time = pair_line("`check`, live, D: time per document", "A", seconds["D"], seconds["A"], 1.1, seconds["again"],
                      factor=bench.count("A") / bench.count("D"))
     return [time, memory_line("`check`, live, D: peak memory", "A", *peaks)]

@@ -52,7 +52,8 @@ def decode(data, start=0):
             document[name] = inner if kind == 3 else list(inner.values())
             place += struct.unpack_from("<i", data, place)[0]
         elif kind in (5, 7, 10, 19):
-            # Types that the soak does not read: binary data, ObjectIds, decimals.
+            # The soak test needs no values of binary data, ObjectIds and decimals, so their bytes are not decoded. Type
+            # 10 is null.
             size = {5: struct.unpack_from("<i", data, place)[0] + 5, 7: 12, 10: 0, 19: 16}[kind]
             document[name] = None if kind == 10 else data[place : place + size]
             place += size

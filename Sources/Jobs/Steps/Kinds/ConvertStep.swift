@@ -57,8 +57,8 @@ package struct ConvertStep: TargetRuled {
         return lost.joined(separator: ", ")
     }
 
-    /// Whether the new value shows the old value, except for the old value's type and the zeros at the end of its
-    /// fraction.
+    /// Whether the old value can be determined from the new one, except for the old value's type and the zeros at the
+    /// end of its fraction.
     package var determinesOldValue: Bool {
         if case .replace = onError { return false }
         if into != nil, loss != nil { return false }

@@ -76,7 +76,7 @@ package struct DefaultStep: StepKind {
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming assumptions: CheckOptions
     ) -> Bool {
-        // The step writes only the constant or the time to the field, so only this value has to fit.
+        // The step writes only the constant or the time to the field, so only this value has to fit the schema.
         switch value {
         case .constant(let value): schema.fits(value, at: field, assuming: assumptions)
         case .now: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)

@@ -31,7 +31,7 @@ package struct EmbedStep: StepKind {
 
     /// The handling of a document to which several links lead.
     ///
-    /// The links may be in one document or in several. Links in the step's field count, and links in every field that
+    /// The links may be in one document or in several. A link counts if it is in the step's field, or in any field that
     /// the job's schema declares as a link to the collection.
     package enum Shared: String, CaseIterable, Sendable {
         /// The job does not start if several links lead to the same document.

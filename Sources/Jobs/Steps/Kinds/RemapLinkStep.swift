@@ -16,7 +16,9 @@ package struct RemapLinkStep: StepKind {
     let field: FieldPath
     let map: LinkMap
     var unmapped = Unmapped.report
-    /// The field that marks a document as done; `nil` if the new links themselves show that the step is done.
+    /// The field by which a document records that this step was done in it.
+    ///
+    /// `nil` if the step recognizes such a document by the new value of the link itself.
     package let once: FieldPath?
 
     package var target: FieldPath { field }
@@ -24,8 +26,8 @@ package struct RemapLinkStep: StepKind {
     package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
     package var marker: FieldPath? { once }
-    // A new value may equal the old value of another entry. Only the server can decide this, because its comparison can
-    // treat different values of the map as equal, so the answer is always `true`.
+    // A new value may equal the old value of another entry of the map. The program cannot exclude this, because the
+    // server may compare by a collation that treats different values as equal. The answer is therefore always `true`.
     package var mayBeNeededAgain: Bool { true }
 
     package var description: String {

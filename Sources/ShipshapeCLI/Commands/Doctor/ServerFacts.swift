@@ -16,7 +16,8 @@ struct ServerFacts: Sendable {
     static let largestDifference = 5.0
 
     init(_ client: borrowing Client) throws(MongoError) {
-        // The first command also connects, so that the second one measures the clock without that delay.
+        // The first command also connects to the server. The second command therefore measures the clock without the
+        // time that connecting takes.
         build = try client.buildInfo()
         let begin = Date.now
         hello = try client.hello()

@@ -27,7 +27,7 @@ struct EnforceRun {
     private var namespace: Namespace { deployment.namespace }
     private var target: EnforcementStage { command.to.stage }
 
-    /// Returns a report on the stage that the collection has reached, without reading documents.
+    /// Returns a report on the collection's present stage of enforcement, without reading documents.
     func status() async throws -> EnforcementReport {
         let validator = subject?.validator
         let state = try await deployment.with { try $0.read(for: validator, isStatus: true) }
@@ -36,7 +36,7 @@ struct EnforceRun {
         return found
     }
 
-    /// Tightens the validator from the collection's stage up to the target, as far as the documents allow.
+    /// Tightens the validator, stage by stage, up to the stage that the user names, as far as the documents allow.
     func go() async throws -> EnforcementReport {
         if target == .constraint { try await deployment.requireConstraint() }
         var state = try await read(restarts: command.restart)

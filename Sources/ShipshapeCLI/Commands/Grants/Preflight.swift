@@ -22,10 +22,9 @@ extension ClientPool {
         try await requirePrivileges(needs, on: places)
     }
 
-    /// Checks that the user has the privileges `needs`, which may be only some of the privileges that the command
-    /// needs.
+    /// Checks that the user has the privileges `needs`, and makes the other checks of ``requirePrivileges(for:on:)``.
     ///
-    /// In all other respects, the method does the same as ``requirePrivileges(for:on:)``. `enforce` calls this method
+    /// The privileges `needs` may be only some of the privileges that the command needs. `enforce` calls this method
     /// directly, because one user can perform its `collMod` commands, and another user its other commands.
     func requirePrivileges(_ needs: CommandNeeds, on places: WorkPlaces) async throws {
         try await refuseIncompleteReads()

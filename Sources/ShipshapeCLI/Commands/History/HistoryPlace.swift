@@ -9,7 +9,9 @@ enum HistoryPlace {
     case folder(String)
     case database(String)
 
-    /// The prefix that marks the name of a database; a folder whose name begins with it is given with a leading `./`.
+    /// The prefix that marks the name of a database.
+    ///
+    /// An operator names a folder that begins with this prefix by a path with a leading `./`.
     private static let databasePrefix = "db:"
 
     /// Reads the value of `--history`.

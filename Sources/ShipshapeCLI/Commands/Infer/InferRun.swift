@@ -35,8 +35,8 @@ struct InferRun {
 
     /// Returns the options for the second reading, which checks each document against two schemas.
     ///
-    /// One schema is inferred from all documents, the other from only half of them. The share of the other half that
-    /// does not fit the second schema shows how many new documents might not fit the first.
+    /// The first schema is inferred from all documents, the second from only half of them. The share of documents in
+    /// the other half that do not fit the second schema shows how many new documents might not fit the first schema.
     func checking(_ inference: Inference, _ scan: ScanOptions) -> ScanOptions {
         var scan = scan
         scan.judging.active = .covered(inference.trained)

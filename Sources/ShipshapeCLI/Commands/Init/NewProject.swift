@@ -9,9 +9,9 @@ internal import ServerSchema
 struct NewProject {
     /// The source of the connection string for the deployment.
     enum Deployment {
-        /// An environment variable.
+        /// The connection string is in the environment variable with this name.
         case variable(String)
-        /// The configuration file, which other users may read.
+        /// This connection string is in the configuration file, which other users may be able to read.
         case text(String)
 
         init(_ answer: String) {
@@ -22,7 +22,7 @@ struct NewProject {
             answer.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil
         }
 
-        /// Returns the reason why an answer cannot be used; `nil` if it can be used.
+        /// Returns the reason why the user's answer cannot be used; `nil` if it can be used.
         static func defect(of answer: String) -> String? {
             guard !isVariable(answer) else { return nil }
             guard answer.hasPrefix("mongodb://") || answer.hasPrefix("mongodb+srv://") else {

@@ -196,10 +196,10 @@ struct MigrateCommand: AsyncParsableCommand {
 }
 
 extension CompiledJob {
-    /// Whether the job `waiting`, which waits for the deploy of its next schema, may run once a deploy is recorded for
-    /// this job.
+    /// Whether the job `waiting` may run once the deploy of this job's next schema is recorded.
     ///
-    /// `true` if both jobs have the same collection and the same next schema, and this job does not require the deploy.
+    /// The job `waiting` waits for the deploy of its own next schema. The result is `true` if both jobs have the same
+    /// collection and the same next schema, and this job does not itself require the deploy.
     fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {
         let next = [self, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
         return !job.requiresDeploy && job.namespace == waiting.job.namespace && next[0] == next[1]

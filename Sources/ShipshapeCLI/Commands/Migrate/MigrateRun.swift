@@ -16,8 +16,9 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The names of the applied jobs that run again, because their next schema was deployed after they ran or because
-    /// of `--again`.
+    /// The names of the jobs that were already applied and run again.
+    ///
+    /// A job runs again if its next schema was deployed after the job ran, or because of the flag `--again`.
     private let again: Set<String>
     private(set) var report: MigrationReport
 
@@ -50,8 +51,8 @@ struct MigrateRun {
             do {
                 var options = options
                 // `--deployed` states that the next schema is already active. The flag applies only to jobs that wait
-                // for the deploy. Other jobs may be meant to run before it, so they keep the active schema that their
-                // files name.
+                // until their next schema is deployed. Other jobs may be meant to run before the deployment, so they
+                // keep the active schema that their files name.
                 options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }

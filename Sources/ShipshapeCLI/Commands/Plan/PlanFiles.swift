@@ -221,8 +221,10 @@ struct SchemaCopy {
 }
 
 extension Job {
-    /// Whether both jobs have the same name, collection, schemas, steps, limits, and settings for the journal and the
-    /// deploy, although their texts may differ.
+    /// Whether both jobs do the same, although their texts may differ.
+    ///
+    /// Such jobs have the same name, collection, schemas, steps and limits. They also agree on whether to keep a
+    /// journal, and on whether to wait until the next schema is deployed.
     fileprivate func saysTheSame(as other: Job) -> Bool {
         (name, namespace, activeSchema, nextSchema) == (
             other.name, other.namespace, other.activeSchema, other.nextSchema

@@ -4,7 +4,9 @@ internal import Reporting
 internal import Synchronization
 internal import Watching
 
-/// Shows the events of a watch to the operator, and reports them to other programs through the metrics and the hook.
+/// Shows the events of a watch to the operator, and reports them to other programs.
+///
+/// The reports are a file of metrics, and a shell command of the operator.
 final class WatchShowing: Sendable {
     private struct State {
         var failure: OutputError?
@@ -23,7 +25,7 @@ final class WatchShowing: Sendable {
         (self.metrics, self.hook, self.verb, self.isQuiet) = (metrics, hook, verb, isQuiet)
     }
 
-    /// The error of the last write of the metrics; `nil` if the write succeeded.
+    /// The error with which the last write of the metrics file failed; `nil` if it succeeded.
     var failure: OutputError? { state.withLock { $0.failure } }
 
     func show(_ event: WatchEvent) {
@@ -56,7 +58,8 @@ final class WatchShowing: Sendable {
         }
         if isNew, !isQuiet { say(WatchReport.line(counts)) }
         guard let metrics else { return }
-        // A write that fails, for instance because the disk is full for a time, does not end the watch.
+        // The watch continues if the file of metrics cannot be written, for instance because the disk is full for a
+        // time.
         do {
             try AtomicFile.write(WatchReport.metrics(counts).utf8, to: metrics)
             state.withLock { $0.failure = nil }

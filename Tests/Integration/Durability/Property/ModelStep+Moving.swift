@@ -12,9 +12,9 @@ extension ModelStep {
         }
     }
 
-    /// Returns a step that copies a field.
+    /// Returns a step that copies the field at `from` to the field at `to`.
     ///
-    /// If the target has another value, the step replaces that value if `replaces` is true, and otherwise skips the
+    /// If `to` already has a different value, the step replaces it if `replaces` is true. Otherwise, the step skips the
     /// document.
     static func copy(_ from: FieldPath, to: FieldPath, replaces: Bool) -> ModelStep {
         let yaml = "copy: {from: \(from), to: \(to), whenPresent: \(replaces ? "replace" : "keep")}"

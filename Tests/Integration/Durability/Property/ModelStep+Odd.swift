@@ -1,12 +1,13 @@
 import BSON
 import Conformance
 
-/// Random steps that the model does not simulate; the server computes their expected result for the test.
+/// Random steps that the tests' own model of a job does not simulate; the server computes their expected result
+/// instead.
 extension ModelStep {
     private static let fields = ["a", "b", "c", "d", "e.x", "m.k", "l", "e.y"]
 
-    /// Returns a random step that the model does not simulate, such as a step over array elements or with an
-    /// expression.
+    /// Returns a random step that the tests' own model of a job does not simulate, such as a step over array elements
+    /// or with an expression.
     static func unmodelled(using random: inout Randomness) -> ModelStep {
         let field = random.pick(fields)
         let free = random.pick(["f1", "f2", "e.f3"])

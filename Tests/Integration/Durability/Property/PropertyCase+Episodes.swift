@@ -68,8 +68,9 @@ extension PropertyCase {
         try await checkAcknowledged()
     }
 
-    /// Stops a run before one of its writes until the user has written, mostly to documents that the run is about to
-    /// change.
+    /// Stops a run before one of its writes, and lets it continue after the user has written.
+    ///
+    /// The user writes mostly to documents that the run is about to change.
     private mutating func overtakenBetweenLookAndWrite() async throws {
         let visit = 1 + random.below(4)
         trail.append("the user overtakes write \(visit)")
@@ -84,9 +85,9 @@ extension PropertyCase {
         }
     }
 
-    /// Stops a runner until its lease has ended, another runner has finished the job, and the user has written.
+    /// Stops a runner before one of its writes, and lets it continue after another runner has finished the job.
     ///
-    /// After that, the first runner must change nothing.
+    /// By then, the first runner's lease has ended, and the user has written. The first runner must change nothing.
     private mutating func staleRunner() async throws {
         let visit = 1 + random.below(4)
         trail.append("a runner sleeps before write \(visit) until another is done")

@@ -10,8 +10,8 @@ import TestSupport
 extension PropertyCase {
     /// Returns the documents that the job must make of the given ones.
     ///
-    /// The model computes them if it knows every step. Otherwise the server runs the job's own pipelines as an
-    /// aggregation.
+    /// The test computes them itself if it can compute the effect of every step. Otherwise, the server runs the job's
+    /// own pipelines as an aggregation.
     func expected(of documents: [PropertyKey: BSONDocument]) async throws -> [PropertyKey: BSONDocument] {
         guard job.isKnown else { return try await asked(of: documents) }
         var expected: [PropertyKey: BSONDocument] = [:]

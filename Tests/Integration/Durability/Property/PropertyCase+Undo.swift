@@ -2,13 +2,13 @@ import BSON
 import Conformance
 import TestSupport
 
-/// The undo of the job, and the check of its result.
+/// Undoes the random job, and checks the result.
 extension PropertyCase {
     /// Undoes the job, sometimes with a first attempt that is killed, and checks the result.
     ///
     /// Documents that no user changed must be as they were before the job, byte for byte. In documents that a user
-    /// changed, undo must change only fields of the job. Such a field must then have a value that a user wrote, or the
-    /// value from before the job.
+    /// changed, undo must change only fields that the job changes. Such a field must then have a value that a user
+    /// wrote, or the value from before the job.
     mutating func checkUndo() async throws {
         try await user.write(times: random.below(20))
         if random.percent(30) {
@@ -37,9 +37,9 @@ extension PropertyCase {
         }
     }
 
-    /// Checks that undo changed only fields of the job.
+    /// Checks that undo changed only fields that the job changes.
     ///
-    /// Each changed field must have a value that a user wrote, or the value from before the job.
+    /// Each field that undo changed must have a value that a user wrote, or the value from before the job.
     ///
     /// In an object, each field is checked separately, because undo may restore only some of the object's fields. If a
     /// user changes a source field between the journal entry and the write, the job writes only some of the journaled

@@ -3,7 +3,7 @@ import Conformance
 
 /// A generator of random documents, which have odd values of every kind in the fields that random jobs use.
 struct PropertyDocuments: Sendable {
-    /// The kind of `_id` that the documents of a case have.
+    /// The kind of `_id` that all generated documents of one random test case have.
     enum IDs: CaseIterable, Sendable {
         case mixed, numbers, names
     }

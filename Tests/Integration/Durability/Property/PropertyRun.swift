@@ -6,7 +6,9 @@ struct PropertyRun: Sendable {
     let mongod: Mongod
     /// The name of the bug that the program injects into itself; `nil` for none.
     let plant: String?
-    /// The disturbances before the last run of each case; `nil` chooses them at random, by the seed of the case.
+    /// The events that disturb the job before its last run in each case, such as a kill or the writes of a user.
+    ///
+    /// If `nil`, each case chooses them at random, by its seed.
     let disturbances: [PropertyDisturbance]?
 
     /// A case that failed.

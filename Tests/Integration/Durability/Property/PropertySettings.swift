@@ -45,15 +45,15 @@ struct PropertyViolation: Error, CustomStringConvertible {
     enum Kind {
         /// The program ended in an unexpected way.
         case ending
-        /// A document is lost, or it is not the job's result for the last write of a user.
+        /// A document is lost, or it differs from the job's result for the document as a user last wrote it.
         case document
         /// A runner wrote after the end of its lease.
         case lateWrite
         /// The journal says that a document was written, but the document still needs the job.
         case acknowledged
-        /// Documents still need a step, or the report has wrong numbers of skipped documents.
+        /// After the job, documents still need a step, or the report has wrong numbers of skipped documents.
         case listing
-        /// A second run changes a document.
+        /// A run of the job that was already done changes a document.
         case secondRun
         /// After an undo, a document differs from the expected one.
         case undo

@@ -3,10 +3,10 @@ import Conformance
 import Mongo
 import TestSupport
 
-/// A report about a document with a violation.
+/// A report about a document for which a condition of the property test does not hold.
 ///
-/// It contains the document's change events, its journal entries with the result of each write, the records of undo
-/// that name the document, and the output of undo.
+/// The report contains the document's change events, its journal entries with the result of each write, the records of
+/// undo that name the document, and the output of undo.
 struct UndoEventsHistory {
     private let id: BSONValue
     private let test: BackfillCase

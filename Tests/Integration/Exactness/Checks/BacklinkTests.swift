@@ -111,11 +111,10 @@ import Testing
         }
     }
 
-    /// A job with the step `embed` counts the links in all collections of its schemas, not only in the field that it
-    /// changes.
+    /// A job with the step `embed` counts the links in all collections of its schemas, not only in the step's field.
     ///
-    /// An address to which only a `work` links therefore has one parent. An address to which a `home` and an `hq` link
-    /// has two parents.
+    /// If only one person's `work` links to an address, the address therefore has one parent. If a person's `home` and
+    /// a company's `hq` link to it, the address has two parents.
     @Test func aJobThatEmbedsCountsThemToo() async throws {
         try await withAddresses { test in
             let step = { (more: String) in

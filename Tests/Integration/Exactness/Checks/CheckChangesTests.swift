@@ -58,7 +58,7 @@ import Testing
 
     /// The scan reports each failing document, and retracts the report if the document changes during the scan.
     ///
-    /// At the end, the remaining reports equal those of a scan that begins after the changes.
+    /// At the end, the reports that were not retracted equal the reports of a scan that begins after the changes.
     @Test(arguments: [1, 3]) func reportsOfSingleDocumentsAreTrueAtTheEnd(_ threads: Int) async throws {
         try await Mongod.shared.withDatabase { database in
             let people = try await ChangingPeople(database)

@@ -22,7 +22,7 @@ import Testing
                 }
             }
         }
-        // Each kind of verdict must occur, because otherwise the agreement would prove little.
+        // Each kind of verdict must occur often enough, because otherwise the test would prove little.
         for kind in ["safe", "documents", "change", "documents and change"] {
             #expect(outcomes[kind, default: 0] >= Self.pairs / 20, "\(outcomes)")
         }
@@ -31,7 +31,8 @@ import Testing
 
     /// Runs `check` and `diff` on one pair of schemas, and expects that they agree.
     ///
-    /// - Returns: "safe", or what makes the deploy unsafe: "documents", "change", or "documents and change".
+    /// - Returns: "safe", or what makes the deploy of the newer schema unsafe: "documents", "change", or "documents and
+    ///   change".
     private static func agree(_ pair: SchemaPair, in test: CheckVerdictCase) async throws -> String {
         let namespace = test.database.namespace("Task\(pair.seed)")
         let folder = "pair-\(pair.seed)"

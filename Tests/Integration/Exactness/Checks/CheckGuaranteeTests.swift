@@ -5,8 +5,8 @@ import Scanning
 import TestSupport
 import Testing
 
-/// Tests that a check still checks the documents if it cannot give a guarantee, such as a point-in-time result, and
-/// that it reports the missing guarantee.
+/// Tests that a check without a guarantee, such as a point-in-time result, still checks the documents, and reports the
+/// missing guarantee.
 @Suite struct CheckGuaranteeTests {
     @Test func withoutThePrivilegeTheMomentIsNotStated() async throws {
         let mongod = try await Mongod.withAuthentication

@@ -2,7 +2,8 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests that a check counts a document as newly failing if it fits neither schema, but synced before a job changed it.
+/// Tests which documents a check counts as newly failing: they synced before a job changed them, and now fit neither
+/// the active nor the new schema.
 @Suite struct CheckJobsTests {
     private typealias Case = CheckVerdictCase
     private static let steps = ["convert: {field: a, to: int}", "convert: {field: b, to: int}"]
@@ -46,15 +47,15 @@ import Testing
             sourceLocation: sourceLocation)
     }
 
-    /// The job changes `{a: "1", b: "x"}` to `{a: 1, b: "x"}`, which fits neither schema.
+    /// The job changes `{a: "1", b: "x"}` to `{a: 1, b: "x"}`, which fits neither the schema v1 nor the schema v2.
     @Test(arguments: ["v1", "v2"])
     func documentsConvertedBeforeTheDeployAreNewlyFailing(active: String) async throws {
         try await withTasks { test in
-            // A job that `plan` writes for the time after the deploy names v2 as the active schema.
+            // A job that `plan` writes for the time after the deploy of v2 names v2 as the active schema.
             let job = try await test.backfill("convert", on: "Task", steps: Self.steps, active: active)
             #expect(job.exitCode == 1, "\(job.errors)")
             try await expectOneNewlyFailing(test)
-            // The document counts as newly failing until it fits.
+            // After the update, the document fits v2, so the check no longer counts it as newly failing.
             try await test.database.run(["update": "Task", "updates": [["q": ["_id": 1], "u": ["$set": ["b": 5]]]]])
             let repaired = try await test.check("--fail-on", "new")
             #expect(repaired.exitCode == 0, "\(repaired.output)")

@@ -5,8 +5,8 @@ import Testing
 
 /// Tests `check --part` and `merge`.
 ///
-/// The parts together contain every document once. The merged report equals the report of a check without parts. Only
-/// the times and the missing guarantees may differ.
+/// The parts together contain every document once. The merged report equals the report of a check without parts, except
+/// for its times and its value `missing_guarantees`.
 @Suite struct CheckPartsTests {
     private static let old = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string"])
     private static let new = CheckVerdictCase.schema("Pet", id: "mixed", ["name!": "string", "age!": "int"])
@@ -20,7 +20,8 @@ import Testing
         }
     }
 
-    /// Returns a JSON report without the duration, the time and the missing guarantees, which may differ between runs.
+    /// Returns a JSON report without the duration, the cluster time and `missing_guarantees`, which may differ between
+    /// runs.
     private func essence(_ text: String) throws -> JSONValue {
         func reduced(_ value: JSONValue) -> JSONValue {
             switch value {
@@ -135,7 +136,7 @@ import Testing
         }
     }
 
-    /// Returns the `_id`s that the failures file lists.
+    /// Returns the `_id`s in `failing.jsonl`, the file in which a check lists the failing documents.
     private func failing(_ test: CheckVerdictCase) throws -> [JSONValue] {
         let lines = try #require(test.folder.text(of: "failing.jsonl")).split(separator: "\n")
         return try lines.compactMap { try JSONValue(String($0))["_id"] }

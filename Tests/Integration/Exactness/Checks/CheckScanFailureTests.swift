@@ -108,7 +108,9 @@ import Testing
         }
     }
 
-    /// Such an error of `body` may come from a read of linked documents.
+    /// An error "cursor not found" that `body` throws is passed on, and the scan does not reopen its own cursor.
+    ///
+    /// `body` can throw such an error when it reads linked documents.
     @Test func anErrorOfTheBodyIsNotTakenForALostCursor() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 10)

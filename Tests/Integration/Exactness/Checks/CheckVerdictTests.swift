@@ -2,13 +2,16 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests that the verdict combines the documents, the limit and the change: none of them alone makes a deploy safe.
+/// Tests the verdict of a check on whether a new schema can be deployed safely.
+///
+/// The verdict has three parts: the documents, the limit of unsynced documents, and the change of the schema. The
+/// deployment is safe only if all three parts are safe.
 @Suite struct CheckVerdictTests {
     private typealias Case = CheckVerdictCase
 
-    /// v1 requires a and b, and v2 drops b and makes a optional.
+    /// The version v1 of the schema requires `a` and `b`; v2 removes `b` and makes `a` optional.
     ///
-    /// Every document fits, but every client has to reset.
+    /// Every document fits v2, but every client has to reset.
     @Test func aBreakingChangeIsNotSafeThoughEveryDocumentFits() async throws {
         try await Case.with { test in
             try await test.database.fill("Person", [["_id": 1, "a": "x", "b": "y"], ["_id": 2, "a": "x", "b": "z"]])
@@ -38,7 +41,7 @@ import Testing
             for (policy, status) in [("new", Int32(0)), ("any", 0), ("possible", 0), ("breaking", 1)] {
                 #expect(try await test.check("--fail-on", policy).exitCode == status, "\(policy)")
             }
-            // Without the active schema, the check cannot judge the change, and does not call the deploy safe.
+            // Without the active schema, the check cannot judge the change, and does not print "Safe to deploy".
             let alone = try await test.check(active: false)
             #expect(alone.exitCode == 0)
             #expect(alone.output.hasPrefix("0 documents would stop syncing.\n"))
@@ -47,7 +50,7 @@ import Testing
         }
     }
 
-    /// The check calls the deploy safe only if the documents, the limit and the change are all safe.
+    /// The check prints "Safe to deploy" only if the documents, the limit and the change of the schema are all safe.
     @Test func anAdditiveChangeIsSafeWhereTheDocumentsAre() async throws {
         try await Case.with { test in
             try await test.database.fill("Dog", [["_id": 1, "name": "Rex"], ["_id": 2, "name": "Lassie"]])
@@ -70,7 +73,7 @@ import Testing
         }
     }
 
-    /// If the ledger is at the limit, sync has already stopped, whatever the deploy does.
+    /// If the ledger is at the limit, sync has already stopped before the new schema is deployed.
     @Test func aFullLedgerHasStoppedSync() async throws {
         try await Case.with { test in
             try await test.database.fill("Dog", [["_id": 1, "name": "Rex"], ["_id": 2]])
@@ -90,7 +93,8 @@ import Testing
                 stopped.output.hasPrefix("Sync itself has stopped: the limit of 5 is reached.\n"), "\(stopped.output)")
             let will = try await test.check("--ledger", ledger, "--limit", "6")
             #expect(will.output.hasPrefix("Sync itself will stop: the limit of 6 is reached.\n"), "\(will.output)")
-            // If sync is terminated (state `""`), its ledger is empty when sync is enabled again.
+            // If sync is terminated (state `""`), the entries of the ledger do not count, because the ledger is empty
+            // when sync is enabled again.
             let sync = #"{ "type": "flexible", "state": "", "service_name": "atlas" }"#
             try test.write("v1", ["Dog": Case.schema("Dog", ["name!": "string"])], sync: sync)
             let fresh = try await test.check("--ledger", ledger, "--limit", "5")
@@ -138,8 +142,8 @@ import Testing
         }
     }
 
-    /// The verdict says that the partner collection TaskV2 does not exist yet, because its clients would find no
-    /// documents after the deploy.
+    /// The verdict says that the partner collection TaskV2 does not exist yet, because clients of the new schema would
+    /// find no documents in it.
     @Test func aCollectionThatDoesNotExistIsPartOfTheVerdict() async throws {
         try await Case.with { test in
             try await test.database.fill("Task", [["_id": 1, "priority": "7"]])

@@ -85,7 +85,7 @@ struct ConformanceTests {
 }
 
 extension BuildInfo {
-    /// Whether this server is known to judge differently from mongod 6.0.5 with the group's schema.
+    /// Whether this server is known to judge documents by the group's schema differently from mongod 6.0.5.
     ///
     /// The page `docs/reference/servers.md` lists these differences.
     fileprivate func isKnownToDiffer(on group: CaseGroup) -> Bool {

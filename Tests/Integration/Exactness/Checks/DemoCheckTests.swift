@@ -50,7 +50,7 @@ import Testing
         return tally.violationGroups
     }
 
-    /// Expects that each group counts the documents with its flaw, and that its filter finds these documents on the
+    /// Expects that each group of findings counts the documents with its flaw, and that its filter finds them on the
     /// server.
     private func compare(
         _ groups: [ViolationGroup], with expected: Set<Finding>, of collection: DemoCollection, _ app: DemoApp

@@ -33,7 +33,7 @@ extension BackfillCase {
 }
 
 extension BSONDocument {
-    /// Returns how many documents the report's first step skips for the given reason; 0 if the report does not name it.
+    /// Returns how many documents the report's first step skips for this reason; 0 if the step has no such reason.
     func skipped(_ reason: String) -> Int {
         let step = self["steps"]?.document?.values.first?.document
         let left = step?["left_alone"]?.document?.values.compactMap(\.document) ?? []

@@ -108,7 +108,8 @@ import Testing
             try await test.database.fill("people", people)
             try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 200}, lanes: 4}")
             #expect(try await test.backfill(fault: "after-journal:2").wasKilled)
-            // The lease is long. If a write took longer than a short lease allows, the run could not know its result.
+            // The lease is long, because a run cannot know the result of a write that takes longer than its lease
+            // allows.
             #expect(try await test.backfill("job", "--lease-wait", "30s", "--lease-ttl", "60s").wasKilled == false)
             let written = try await test.database.documents("people")
             let original = Set(people)

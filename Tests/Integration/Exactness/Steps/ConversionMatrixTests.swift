@@ -68,8 +68,7 @@ import Testing
 }
 
 extension ConversionOutcome {
-    /// Whether either `value` or this outcome is a double, and the other one is the text of this double with all its
-    /// digits.
+    /// Whether one of `value` and this outcome is a double, and the other is its text with all digits.
     ///
     /// Only a text of more than 15 characters counts.
     fileprivate func hasAllDigits(of value: BSONValue?) -> Bool {

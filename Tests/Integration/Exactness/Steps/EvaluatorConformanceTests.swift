@@ -15,7 +15,9 @@ import Testing
         let isCondition: Bool
     }
 
-    /// Returns the expressions of a step: whether it is needed, why it skips a document, and the new value of each
+    /// Returns the expressions of a step.
+    ///
+    /// They decide whether a document needs the step and why the step skips a document, or compute the new value of a
     /// field.
     private static func questions(_ step: CompiledStep) throws -> [Question] {
         var questions = [
@@ -37,7 +39,7 @@ import Testing
         let documents: [BSONDocument]
         /// For each expression, the result for each document; `nil` if the result is missing.
         let values: [(question: Question, values: [BSONValue?])]
-        /// The documents after the step's stage.
+        /// The documents after the server has applied the step's stage to them.
         let after: [BSONDocument]
     }
 
@@ -66,8 +68,9 @@ import Testing
             after: try await results(step.stage))
     }
 
-    /// Returns the documents for which the client evaluates an expression otherwise than the server, and how many it
-    /// evaluates.
+    /// Returns the documents for which the client's value of an expression differs from the server's value.
+    ///
+    /// `evaluated` is the number of documents for which the client evaluates the expression at all.
     private static func differences(
         _ expression: Expression, isCondition: Bool, from values: [BSONValue?], over documents: [BSONDocument]
     ) -> (documents: [BSONDocument], evaluated: Int) {
@@ -117,13 +120,14 @@ import Testing
         #expect(Double(reported) >= Double(asked) * minimum, "\(form): \(reported) of \(asked)")
     }
 
-    /// The constants that a planted bug returns instead of the value of an operator.
+    /// The constants that the test puts in the place of an operator's value, as if the client had a bug.
     ///
     /// There are several, because the client does not evaluate an operator that gets an operand of a wrong type.
     private static let wrong: [BSONValue] = [nil, [], [true], true, "x", 1, [[["v": 1], ["v": "x"]]]]
 
-    /// Lets each operator of the steps give a constant in the client, and expects that the comparison finds each of
-    /// these bugs.
+    /// Expects that the comparison finds a bug in any operator that the steps use.
+    ///
+    /// For each operator, the test replaces its calls by a constant in the expressions that the client evaluates.
     @Test func aBugInAnyOperatorIsFound() async throws {
         var random = Randomness(seed: 7)
         let repeated: [BSONDocument] = [
@@ -150,7 +154,8 @@ import Testing
                 }
             }
             #expect(found.count > 30, "\(found.sorted())")
-            // The client does not know these operators, so the server evaluates all lists of a `dedupe` step.
+            // The client knows none of these operators. It leaves the lists of a `dedupe` step to the server, so the
+            // comparison finds no bug in these operators.
             let unknown: Set = ["$setUnion", "$slice", "$range", "$indexOfArray"]
             #expect(used.subtracting(found) == unknown)
         }
@@ -216,7 +221,8 @@ import Testing
             let value: BSONValue? = name == "o" && random.percent(60) ? object(&random, 2) : value(&random, 3)
             if let value { fields.append((name, value)) }
         }
-        // Steps that copy a value compare it with the value of the target, so the two are often alike.
+        // Steps that copy a value compare it with the value of the target, so the test often makes the two values
+        // alike.
         if let index = fields.firstIndex(where: { $0.0 == "w" }), let v = fields.first(where: { $0.0 == "v" })?.1,
             random.percent(40)
         {

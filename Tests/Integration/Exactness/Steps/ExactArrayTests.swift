@@ -6,12 +6,14 @@ import Testing
 
 @testable import Jobs
 
-/// Tests on a server that the conditions on a known array hold for exactly the same array, and for no other one that
-/// `$eq` finds equal.
+/// Tests on a server that the conditions for a known array match only arrays with the same bytes.
+///
+/// The operator `$eq` also matches arrays with other bytes, for example with another numeric type.
 @Suite struct ExactArrayTests {
     private static let values: [BSONValue] =
         OddValues.all.filter { !left.contains($0.name) }.compactMap(\.value) + [.symbol("a"), "a"]
-    /// A text of megabytes, and a value that the driver does not send in an aggregation.
+    /// The names of two values that are left out: a text of megabytes, and a value that the driver does not send in an
+    /// aggregation.
     private static let left = ["a huge text", "object of the odd"]
 
     /// Arrays that contain a value at different depths, some of them beside values of other types.

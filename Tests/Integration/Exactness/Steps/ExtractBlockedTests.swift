@@ -96,11 +96,10 @@ import Testing
         }
     }
 
-    /// Another client inserts a document into `homes` after the run has found that its `_id` is free, and before the
-    /// run inserts its own document with this `_id`.
+    /// Another client inserts a document into `homes` just before the run inserts one with the same `_id`.
     ///
-    /// The run does not overwrite the other client's document, and does not remove the object from the person's field
-    /// `home`.
+    /// The run extracts a person's `home` into this document. It has already found that the `_id` is free. It does
+    /// not overwrite the other client's document, and the person keeps the object in `home`.
     @Test func anIndexThatAnotherClientMakesInBetweenIsKeptToo() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {
@@ -119,9 +118,9 @@ import Testing
         }
     }
 
-    /// A user changes an object after the run has inserted it into `homes`, and before the run replaces it by a link.
+    /// A user changes a person's `home` after the run has inserted it into `homes`, and before a link replaces it.
     ///
-    /// The report lists the person as skipped, because the document in `homes` differs from the changed object.
+    /// The report lists the person as skipped, because the document in `homes` differs from the changed `home`.
     @Test func theOwnChildOfAnObjectThatAUserChangedIsNamed() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {

@@ -25,8 +25,10 @@ import Testing
         }
     }
 
-    /// Whether the document needs the phase, and the client can evaluate that; compares the touched fields that a run
-    /// computes alone with those of the whole document that a dry run computes.
+    /// Whether the client can evaluate the phase for the document, and the document needs the phase.
+    ///
+    /// The method also compares the touched fields, which a run computes alone, with the same fields of the whole
+    /// document, which a dry run computes.
     private static func isEvaluated(_ document: BSONDocument, through phase: Phase) throws -> Bool {
         guard let evaluator = PhaseEvaluator(phase) else { return false }
         var frame = evaluator.frame()
@@ -39,7 +41,7 @@ import Testing
         }
         #expect(change.before == touched(before))
         #expect(change.after == touched(outcome.after))
-        // The frame still has the fields of the document, and not those of a later stage's document.
+        // The evaluations above left the fields of `document` in the frame, and not those of a later stage's document.
         let hasArray = try CompiledExpression(phase.hasArray).holds(for: document.view)
         #expect(try evaluator.hasArray(document.view, in: &frame) == hasArray)
         return true

@@ -3,13 +3,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests copies whose source changed after they were made: no run overwrites them, and each run with a journal lists
-/// them.
+/// Tests the step `copy` if a user changes a source field after a job has copied it.
+///
+/// No run overwrites the copy, which is then out of date, and each run with a journal lists the document.
 @Suite struct StaleCopiesTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
-            // In document 0, a user set the target `m` before the job. Its value differs from the source, but no job
-            // copied it, so the report's notes must not mention the document.
+            // In document 0, a user set `m` before the job. This value differs from the value of `n`, but it is not an
+            // outdated copy, so the notes of the report must not mention the document.
             try await test.database.fill("people", count: 100) {
                 $0 == 0 ? ["_id": 0, "n": 0, "m": 1_000] : ["_id": .integer($0), "n": .integer($0)]
             }

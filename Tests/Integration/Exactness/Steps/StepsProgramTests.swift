@@ -9,7 +9,7 @@ import Testing
 
 /// Tests steps by running the program.
 ///
-/// A dry run and the run must report the same counts for each step, and a second run must change nothing.
+/// The dry run and the real run must report the same counts for each step, and a second run must change nothing.
 @Suite struct StepsProgramTests {
     static let forms = [
         "default: {field: v, value: 1, when: missingOrNull}", "copy: {from: v, to: w, whenPresent: replace}",
