@@ -122,7 +122,7 @@ extension Planner {
         try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
     }
 
-    /// Checks the job against the parts of the schemas that describe its fields; accepts every draft.
+    /// Checks the job against the parts of the schemas that describe its fields; does nothing for a draft.
     /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func check(_ planned: PlannedJob) throws(JobError) {
         guard !planned.isDraft else { return }

@@ -49,7 +49,9 @@ extension SchemaNode {
         return isTuple ? "[\(words.joined(separator: ", "))]" : words.joined()
     }
 
-    /// The schema of a dictionary's values; if any value is allowed, a schema of type `mixed`, as clients see it.
+    /// The schema of a dictionary's values; if any value is allowed, a schema of type `mixed`.
+    ///
+    /// To clients, such values have the type `mixed`.
     var values: SchemaNode {
         if case .schema(let node) = additionalProperties { return node }
         var node = SchemaNode(location: location)

@@ -249,9 +249,10 @@ struct UnsyncAccount {
     /// If such a write is repeated, its documents are not counted again.
     private var inDoubt: Set<BSONValue> = []
 
-    /// Adds to ``unconfirmed`` the documents that were reserved because they may become unsyncable.
+    /// Adds to ``unconfirmed`` documents whose judgement is ``Judgement/possiblyUnsyncable``.
     ///
-    /// The write makes such a document unsyncable only if a user changes the document first.
+    /// The caller has reserved them, and is about to write them. The write makes such a document unsyncable only if a
+    /// user changes the document first.
     mutating func reserve(possiblyUnsyncable ids: [BSONValue]) { unconfirmed += ids }
 
     /// Counts documents that a write is about to make unsyncable.

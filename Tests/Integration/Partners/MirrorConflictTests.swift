@@ -107,9 +107,9 @@ import Testing
                 try await waitUntil("it has told its lag") {
                     reported = lag(test)
                     if reported == before { reported = nil }
-                    // The mirror also stops itself before its second write. If the first write took too long, the
-                    // second write is a repetition of its first half, and comes before the report of the lag. The test
-                    // then lets the mirror continue.
+                    // The mirror also stops itself before its second write. If the first write failed, for example at
+                    // its time limit, the mirror repeats it in two halves. The second write is then the first of these
+                    // halves, and the mirror has not reported its lag yet, so the test lets it continue.
                     if reported == nil, try program.isStopped { program.send(SIGCONT) }
                     return reported != nil || program.hasEnded
                 }
