@@ -87,7 +87,7 @@ extension PropertyCase {
 
     /// Stops a runner before one of its writes, and lets it continue after another runner has finished the job.
     ///
-    /// By then, the first runner's lease has ended, and the user has written. The first runner must change nothing.
+    /// The first runner wakes after its lease has ended and the user has written. It must then change nothing.
     private mutating func staleRunner() async throws {
         let visit = 1 + random.below(4)
         trail.append("a runner sleeps before write \(visit) until another is done")
