@@ -156,6 +156,10 @@ package struct UndoReport: Sendable {
     package var outcome: Outcome
     /// The numbers of chunks and changes in the job's journal.
     package var journal = Journal()
+    /// Whether the documents were compared with the journal, so that the counts of documents are known.
+    ///
+    /// The value is `false` only for the plan of an undo whose operator is not asked.
+    package var isCounted = true
     /// The numbers of changes that this undo and earlier undos of the job undid, or would undo.
     package var taken = Taken()
     /// The skipped documents, as one group for each reason.

@@ -32,15 +32,18 @@ extension UndoLoop {
         case left(UndoReport.Reason)
     }
 
-    /// The most bytes of documents that are read at once; a document that is larger is read by itself.
-    private static let largestBatch = 8 << 20
-
-    mutating func undo(_ entries: ArraySlice<JournalPart.Entry>, of part: JournalPart) throws -> Attempt {
+    /// Undoes the changes of a batch of entries.
+    /// - Parameter next: the entries that will probably be the next batch, whose documents are read during the write.
+    mutating func undo(
+        _ entries: ArraySlice<JournalPart.Entry>, before next: ArraySlice<JournalPart.Entry>, of part: JournalPart
+    ) throws -> Attempt {
         let open = entries.filter { memory.isOpen($0.id) }
         guard !open.isEmpty else { return .done(entries.count) }
         var due: [Restoring] = []
         var left: [(id: BSONValue, document: UndoReport.LeftDocument)] = []
         guard let found = try find(open, of: part) else { return .tooSlow }
+        // With an unsync budget, the documents are judged by what was read, so each batch is read as late as possible.
+        if budget == nil { reads.readAhead(next.map(\.id).filter(memory.isOpen), of: part) }
         for (entry, found) in found {
             switch found {
             case .due(let document, _): due.append(document)
@@ -106,11 +109,18 @@ extension UndoLoop {
     }
 
     /// Compares each entry with its document; `nil` if the documents are too large to be held in memory together.
-    private func find(
+    private mutating func find(
         _ entries: [JournalPart.Entry], of part: JournalPart
     ) throws -> [(JournalPart.Entry, Found)]? {
-        guard let current = try read(entries.map(\.id), of: part) else { return nil }
-        return try entries.map { ($0, try compare(at: $0, of: part, as: current[$0.id])) }
+        let ids = entries.map(\.id)
+        guard let current = try kernel.retrying({ try reads.read(ids, of: part, on: kernel.client) }) else {
+            return nil
+        }
+        return try entries.map { entry in
+            let stored = current[entry.id]
+            let document = try stored.flatMap { try overlay?.document(entry.id, $0) } ?? stored
+            return (entry, try compare(at: entry, of: part, as: document))
+        }
     }
 
     private func compare(at entry: JournalPart.Entry, of part: JournalPart, as document: BSONDocument?) throws -> Found
@@ -132,32 +142,6 @@ extension UndoLoop {
         let restoring = Restoring(
             id: entry.id, group: group, groupIndex: entry.group, evidence: entry.evidence, current: document)
         return .due(restoring, isUncertain: !isKnown || isReplaced)
-    }
-
-    /// Reads whole documents, or only the fields that undo needs; `nil` if they are too large to be held in memory
-    /// together.
-    private func read(_ ids: [BSONValue], of part: JournalPart) throws -> [BSONValue: BSONDocument]? {
-        let isWhole = judgesWhole || part.groups.contains { $0.places != nil }
-        let fields = ["_id"] + part.touched + part.evidence.names + SyncLock.fields
-        let projection = isWhole ? [:] : BSONDocument(fields.map { ($0, 1) })
-        var options: BSONDocument = [
-            "projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape undo",
-        ]
-        if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
-        return try kernel.retrying {
-            var documents: [BSONValue: BSONDocument] = [:]
-            var size = 0
-            for slice in ids.commandSlices() {
-                var cursor = collection.find(["_id": ["$in": .array(of: slice)]], options: options)
-                while let document = try cursor.nextDocument() {
-                    guard let id = document["_id"] else { continue }
-                    size += document.bytes.count
-                    guard size < Self.largestBatch || ids.count == 1 else { return nil }
-                    documents[id] = try overlay?.document(id, document) ?? document
-                }
-            }
-            return documents
-        }
     }
 
     /// Restores documents, and adds to `left` the documents that cannot be restored.

@@ -27,6 +27,7 @@ struct UndoLoop: ~Copyable {
     /// The number of documents in other collections that earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
+    var reads: UndoReads
     /// Whether the undo also undoes changes that the job might not have made.
     var includesUncertain = false
 
@@ -34,10 +35,6 @@ struct UndoLoop: ~Copyable {
     static let batch = 2_000
 
     var collection: MongoCollection { kernel.client.collection(subject.namespace) }
-
-    /// Whether the undo checks whole documents, against the active schema or the validator, and not only the fields
-    /// that the job wrote.
-    var judgesWhole: Bool { budget != nil || kernel.isDry && subject.target.validator != nil }
 
     /// Undoes the entries of the journal from `start` (if `nil`, from the newest entry) back to the oldest one.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
@@ -58,8 +55,9 @@ struct UndoLoop: ~Copyable {
                 if let stop = try kernel.waitForThrottle() { return stop }
                 kernel.restart()
                 let entries = part.entries[done..<min(done + batch, part.entries.count)]
+                let next = part.entries[entries.endIndex...].prefix(grown)
                 let attempt: Attempt
-                do { attempt = try undo(entries, of: part) } catch let error as MongoError
+                do { attempt = try undo(entries, before: next, of: part) } catch let error as MongoError
                     where error.code == .collectionUUIDMismatch
                 {
                     try checkCollection()
@@ -76,7 +74,7 @@ struct UndoLoop: ~Copyable {
                     continue
                 case .stopped(let stop): return stop
                 }
-                batch = min(Self.batch, batch + max(1, batch / 2))
+                batch = grown
                 try checkpoint(
                     JournalPosition(sequence: part.position.sequence, part: part.position.part, entries: done))
                 runner.events(.chunk(documents: entries.count, modified: 0))
@@ -86,6 +84,9 @@ struct UndoLoop: ~Copyable {
         }
         return nil
     }
+
+    /// The number of entries of the next batch, if the current batch succeeds.
+    private var grown: Int { min(Self.batch, batch + max(1, batch / 2)) }
 
     private func nextPart(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
         try kernel.retrying { try kernel.store.journal.part(upTo: position, orAt: isIncluded) }

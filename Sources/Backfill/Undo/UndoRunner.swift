@@ -69,7 +69,9 @@ package struct UndoRunner: Sendable {
     }
 
     /// Compares the documents with the journal, and reports what an undo would do; nothing is written.
-    package func dryRun(on pool: ClientPool) throws -> UndoReport {
+    /// - Parameter isAsked: whether an operator will see the counts; if not, the documents are compared only if the
+    ///   undo may be refused because of the counts, or if it would include uncertain changes.
+    package func dryRun(on pool: ClientPool, isAsked: Bool = true) throws -> UndoReport {
         let started = ContinuousClock.now
         let store = try store(pool)
         let subject = try subject(store, on: pool)
@@ -83,7 +85,11 @@ package struct UndoRunner: Sendable {
         }
         try subject.checkOrder()
         var loop = try loop(subject, store, on: pool, left: left)
-        loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.judgesWhole)
+        guard isAsked || loop.budget != nil || options.includesUncertain else {
+            report.isCounted = false
+            return report
+        }
+        loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.reads.isWhole)
         if let stopped = try loop.run(from: loop.memory.isRetry ? nil : subject.undoing?.position) {
             report.outcome = .stopped(stopped)
         } else if let stopped = try loop.removeChildren(from: loop.memory.isRetry ? nil : subject.undoing?.children) {
@@ -228,12 +234,16 @@ extension UndoRunner {
         let kernel = Kernel(
             retry: retry, events: events, pool: pool, client: client, store: store, throttler: throttler,
             deadline: deadline, heldLease: heldLease)
+        // The undo checks whole documents against the active schema or, in a dry run, against the validator.
+        let judgesWhole = budget != nil || kernel.isDry && subject.target.validator != nil
+        let reads = UndoReads(
+            of: subject.namespace, collectionUUID: subject.collectionUUID, whole: judgesWhole, on: pool)
         return UndoLoop(
             runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
             memory: UndoMemory(
                 rewritten: subject.rewritten, leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
                 retried: isOver && !passing.isEmpty ? passing : nil),
-            earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes),
+            earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes), reads: reads,
             includesUncertain: options.includesUncertain)
     }
 

@@ -51,6 +51,12 @@ package struct UndoResult: Reportable {
     private var lines: [String] {
         let isDryRun = found.outcome == .dryRun
         let (taken, journal) = (found.taken, found.journal)
+        guard found.isCounted else {
+            return [
+                "\(journal.changes.counted("change")) in \(journal.chunks.counted("chunk")); how many can be undone was "
+                    + "not counted, because of --yes"
+            ]
+        }
         var lines: [String] = []
         if found.outcome != .undoneBefore {
             lines.append(

@@ -83,7 +83,8 @@ struct UndoCommand: AsyncParsableCommand {
             _ = try planner.early.run { try pool.client().hello() }
         }
         try await requirePrivileges(to: name, on: pool, planner.early)
-        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool) }
+        let isAsked = dryRun || !yes
+        let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool, isAsked: isAsked) }
         if dryRun || plan.outcome == .undoneBefore { return try show(plan, monitor) }
         if case .stopped = plan.outcome { return try show(plan, monitor) }
         try planner.checkHeadroom(of: plan)
