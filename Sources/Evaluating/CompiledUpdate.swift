@@ -55,8 +55,8 @@ package struct CompiledUpdate: Sendable {
     package func appendValue(
         of index: Int, for document: borrowing BSONView, in frame: inout Frame, to builder: inout BSONBuilder
     ) throws(NotEvaluated) {
-        let field = stages[0][index]
-        builder.append(field.name, try field.value.operand(for: document, in: &frame), of: document)
+        let operand = try stages[0][index].value.operand(for: document, in: &frame)
+        builder.append(stages[0][index].name, operand, of: document)
     }
 
     /// Returns the document after the update.
@@ -83,19 +83,23 @@ package struct CompiledUpdate: Sendable {
     ) throws(NotEvaluated) -> BSONDocument {
         var values: [(operand: Operand, isPlaced: Bool)] = []
         values.reserveCapacity(fields.count)
-        for field in fields { values.append((try field.value.operand(for: document, in: &frame), false)) }
+        // A loop over the fields themselves would copy each expression.
+        for index in fields.indices {
+            values.append((try fields[index].value.operand(for: document, in: &frame), false))
+        }
         var builder = BSONBuilder()
         var position = document.firstPosition
         while let element = try document.nextElement(&position) {
-            if let index = fields.firstIndex(where: { document.nameBytes(element).isEqual(to: $0.name) }) {
+            let name = document.nameBytes(element)
+            if let index = fields.indices.first(where: { name.isEqual(to: fields[$0].name) }) {
                 values[index].isPlaced = true
                 builder.append(fields[index].name, values[index].operand, of: document)
             } else {
                 builder.append(element, of: document)
             }
         }
-        for (field, value) in zip(fields, values) where !value.isPlaced {
-            builder.append(field.name, value.operand, of: document)
+        for index in fields.indices where !values[index].isPlaced {
+            builder.append(fields[index].name, values[index].operand, of: document)
         }
         return builder.finish()
     }

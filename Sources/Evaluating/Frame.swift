@@ -25,7 +25,7 @@ package struct SharedFields: Sendable {
 }
 
 /// The memory in which expressions are evaluated, for one document after another.
-package struct Frame {
+package struct Frame: Sendable {
     /// The largest number of top-level fields that one pass over a document finds.
     static let maximumFields = 16
 

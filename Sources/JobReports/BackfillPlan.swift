@@ -102,4 +102,9 @@ package struct BackfillPlan: Sendable {
         (self.needing, self.before, self.after) = (needing, before, after)
         (self.resumesAfter, self.risk, self.notes) = (resumesAfter, risk, notes)
     }
+    /// Adds the counts of a survey of the collection.
+    package mutating func add(_ survey: Survey.Result) {
+        collection.documents = survey.documents
+        (needing, before, after) = (survey.needing, survey.before, survey.after)
+    }
 }

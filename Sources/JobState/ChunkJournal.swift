@@ -8,7 +8,7 @@ package import Jobs
 ///
 /// Documents with the same change share one group. If a chunk adds the same constant to many documents, the journal
 /// holds the digest once, and for each document only the `_id`.
-package struct ChunkJournal {
+package struct ChunkJournal: Sendable {
     /// The maximum size in bytes of the groups and `_id`s in one document of the collection `journal`.
     ///
     /// A changed document whose entry is larger has a journal document of its own.
@@ -66,7 +66,15 @@ package struct ChunkJournal {
         evidence: [UInt8] = []
     ) throws(BSONError) -> Bool {
         guard let id = id ?? old["_id"] else { return false }
-        let (before, after) = (old.view, new.view)
+        return try add(id, before: old.view, after: new.view, positions: positions, evidence: evidence)
+    }
+
+    /// Adds a document with this `_id` if the chunk changes one of the fields ``touched``.
+    @discardableResult
+    package mutating func add(
+        _ id: BSONValue, before: borrowing BSONView, after: borrowing BSONView, positions: [Int]? = nil,
+        evidence: [UInt8] = []
+    ) throws(BSONError) -> Bool {
         guard let change = try change(before: before, after: after, positions: positions) else { return false }
         var group = open.group(of: change)
         var head = group == nil ? try head(before: before, after: after, positions: positions) : nil

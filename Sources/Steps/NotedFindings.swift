@@ -24,6 +24,10 @@ package struct NotedFindings: Sendable {
     private var kindOf: [DocumentKey: Int] = [:]
     /// A few of the documents in which a step has the finding; only for findings that make a step skip a document.
     private var samples: [StepFinder.Finding: [(key: DocumentKey, id: BSONValue)]] = [:]
+    /// The counts of a job in which no document has findings.
+    private let nothing: StepFinder.Found
+
+    fileprivate init(found nothing: StepFinder.Found) { self.nothing = nothing }
 
     /// The number of documents with findings.
     var count: Int { kindOf.count }
@@ -41,14 +45,15 @@ package struct NotedFindings: Sendable {
         }
     }
 
-    /// Adds the noted findings to `found`.
+    /// Returns the counts of the noted findings.
     /// - Parameters:
     ///   - changed: the documents to leave out: they changed after they were read, and another survey counts them.
     ///   - written: the documents that only the job changed after they were read; they count with their findings after
     ///     the job's change.
-    fileprivate func add(
-        to found: inout StepFinder.Found, without changed: Set<DocumentKey>, written: Set<DocumentKey>
-    ) {
+    fileprivate func found(
+        without changed: Set<DocumentKey>, written: Set<DocumentKey>
+    ) -> StepFinder.Found {
+        var found = nothing
         var counts = Array(repeating: (now: 0, written: 0), count: kinds.count)
         for (key, index) in kindOf where !changed.contains(key) {
             if written.contains(key) { counts[index].written += 1 } else { counts[index].now += 1 }
@@ -61,6 +66,7 @@ package struct NotedFindings: Sendable {
             found.samples[finding] = samples.filter { !changed.contains($0.key) && !written.contains($0.key) }.map(
                 \.id)
         }
+        return found
     }
 }
 
@@ -95,16 +101,22 @@ package struct FindingNotes {
     /// The findings that were noted so far; `nil` once the notes are given up.
     ///
     /// They are given up after a document that the client could not evaluate, and if too many documents have findings.
-    private var noted: NotedFindings? = NotedFindings()
+    private var noted: NotedFindings?
     private let maximum: Int
     private let place: Place
 
     /// - Parameters:
     ///   - evaluator: the evaluator of the job's only phase.
     ///   - maximum: the number of documents with findings above which the findings of all documents are given up.
-    package init(for job: CompiledJob, by evaluator: PhaseEvaluator, maximum: Int, in place: Place) {
-        (finder, self.evaluator) = (StepFinder(job.steps), evaluator)
+    /// - Returns: `nil` if the client cannot evaluate the steps; then `place` gets no findings.
+    package init?(for job: CompiledJob, by evaluator: PhaseEvaluator, maximum: Int, in place: Place) {
+        guard let finder = job.finder else {
+            place.giveUp()
+            return nil
+        }
+        (self.finder, self.evaluator) = (finder, evaluator)
         (frame, evaluating) = (finder.frame(), evaluator.frame())
+        noted = NotedFindings(found: finder.nothing)
         (self.maximum, self.place) = (maximum, place)
     }
 
@@ -127,7 +139,7 @@ package struct FindingNotes {
 
     /// Returns the findings in a document as the job's steps would change it; `nil` if the client cannot evaluate it.
     private mutating func written(_ document: borrowing BSONView) -> [StepFinder.Finding]? {
-        guard let after = try? evaluator.outcome(of: document, in: &evaluating).after else { return nil }
+        guard let after = try? evaluator.outcome(of: document, in: &evaluating)?.after else { return nil }
         return try? finder.findings(in: after.view, &frame)
     }
 
@@ -144,7 +156,7 @@ extension Survey {
     ///   - documents: the number of documents in the collection.
     ///   - size: the average size of a document in bytes.
     package func isSparse(among documents: Int, size: Int?) throws(MongoError) -> Bool {
-        guard case .collection = scope, evaluatesAtOnce, let quick, try collection.suitsEvaluationByClient else {
+        guard case .collection = scope, finder != nil, let quick, try collection.suitsEvaluationByClient else {
             return false
         }
         let count = max(1, min(documents, Self.first.documents, Self.first.bytes / max(1, size ?? 1_000)))
@@ -176,8 +188,7 @@ extension Survey {
             others.keys.insert(key)
             others.ids.append(id)
         }
-        var found = StepFinder(job.steps).nothing
-        noted.add(to: &found, without: others.keys, written: written)
+        let found = noted.found(without: others.keys, written: written)
         var survey = self
         survey.start = time
         let slices = others.ids.commandSlices(count: 1_000)

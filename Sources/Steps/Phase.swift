@@ -224,7 +224,7 @@ extension [CompiledStep] {
     package var updateOfNeeding: [BSONDocument] { count == 1 ? [self[0].soleStage] : map(\.writeStage) }
 
     /// The names of the top-level fields that the steps may write or remove, each once, sorted by their bytes.
-    fileprivate var touchedTopLevel: [String] {
+    var touchedTopLevel: [String] {
         Set(flatMap { $0.step.kind.touched.map { $0.components[0] } }).sorted {
             $0.utf8.lexicographicallyPrecedes($1.utf8)
         }

@@ -18,6 +18,8 @@ package struct PhaseEvaluator: Sendable {
     private let parts: [Part]
     /// The top-level fields that the phase may write or remove.
     private let touched: [Touched]
+    /// The names of ``touched``.
+    private let names: [String]
     /// Whether the change of the touched fields can be computed without the document's other fields.
     private let changesOnlyTouched: Bool
 
@@ -71,10 +73,11 @@ package struct PhaseEvaluator: Sendable {
         }
         self.parts = parts
         hasArray = CompiledExpression(phase.hasArray, in: &group)
-        let names = parts.count == 1 && parts[0].update.isOneStage ? parts[0].update.names : nil
-        changesOnlyTouched = names.map { Set($0).isSubset(of: phase.touched) } ?? false
+        let written = parts.count == 1 && parts[0].update.isOneStage ? parts[0].update.names : nil
+        changesOnlyTouched = written.map { Set($0).isSubset(of: phase.touched) } ?? false
+        names = phase.touched
         touched = phase.touched.map { name in
-            let set = names?.firstIndex { $0.utf8.elementsEqual(name.utf8) }
+            let set = written?.firstIndex { $0.utf8.elementsEqual(name.utf8) }
             return Touched(name: name, index: group.index(of: name), set: set)
         }
         self.group = group
@@ -114,9 +117,9 @@ package struct PhaseEvaluator: Sendable {
         }
         var (before, after) = (BSONBuilder(), BSONBuilder())
         for field in touched {
-            let element = if let index = field.index { frame.fields[index] } else { try find(field.name, in: document) }
+            let element = if let index = field.index { frame.fields[index] } else { try document.field(field.name) }
             if let element {
-                try checkArray(element, of: document)
+                try document.checkArray(element)
                 before.append(element, of: document)
             }
             if let set = field.set {
@@ -129,20 +132,16 @@ package struct PhaseEvaluator: Sendable {
         guard document.byteCount - change.before.bytes.count + change.after.bytes.count <= Self.largest else {
             throw NotEvaluated(.failure)
         }
-        try checkArrays(of: change.after.view)
+        try change.after.view.checkArrays(in: names)
         return change
     }
 
     private func touchedFields(of document: borrowing BSONView) throws(NotEvaluated) -> BSONDocument {
         var builder = BSONBuilder()
         for field in touched {
-            if let element = try find(field.name, in: document) { builder.append(element, of: document) }
+            if let element = try document.field(field.name) { builder.append(element, of: document) }
         }
         return builder.finish()
-    }
-
-    private func find(_ name: String, in document: borrowing BSONView) throws(NotEvaluated) -> BSONElement? {
-        do { return try document.find(name) } catch { throw NotEvaluated(.damage) }
     }
 
     /// Returns a document after the phase, and the number of ``Phase/parts`` that change it.
@@ -152,41 +151,31 @@ package struct PhaseEvaluator: Sendable {
     private func change(
         of document: borrowing BSONView, in frame: Frame
     ) throws(NotEvaluated) -> (after: BSONDocument, parts: Int) {
-        try checkArrays(of: document)
+        try document.checkArrays(in: names)
+        // If the phase has only one part, the document needs that part, because it needs the phase.
+        guard parts.count > 1 else {
+            let after = try applied(parts[0], to: document, frame)
+            try after.view.checkArrays(in: names)
+            return (after, 1)
+        }
         var after = BSONDocument(copying: document)
-        var count = 0
-        var later = frame
+        var (count, later) = (0, frame)
         for part in parts {
-            // If the phase has only one part, the document needs that part, because it needs the phase.
-            if parts.count > 1 {
-                try later.locate(group, in: after.view)
-                guard try part.needs.holds(for: after.view, in: &later) else { continue }
-            }
-            after = try part.update.applied(to: after.view, in: later)
-            guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
+            try later.locate(group, in: after.view)
+            guard try part.needs.holds(for: after.view, in: &later) else { continue }
+            after = try applied(part, to: after.view, later)
             count += 1
         }
-        try checkArrays(of: after.view)
+        try after.view.checkArrays(in: names)
         return (after, count)
     }
 
-    /// Throws if the keys of an array are not 0, 1, 2 and so on, because the server may renumber such keys.
-    ///
-    /// The function checks arrays in the fields that the phase may write or remove, and the arrays directly inside
-    /// these.
-    private func checkArrays(of document: borrowing BSONView) throws(NotEvaluated) {
-        for field in touched {
-            if let element = try find(field.name, in: document) { try checkArray(element, of: document) }
-        }
-    }
-
-    private func checkArray(_ element: BSONElement, of document: borrowing BSONView) throws(NotEvaluated) {
-        guard element.type == .array else { return }
-        do throws(BSONError) {
-            if try document.document(element).hasOddKeys() {
-                throw BSONError(.invalidLength, at: element.nameOffset)
-            }
-        } catch { throw NotEvaluated(.damage) }
+    private func applied(
+        _ part: Part, to document: borrowing BSONView, _ frame: Frame
+    ) throws(NotEvaluated) -> BSONDocument {
+        let after = try part.update.applied(to: document, in: frame)
+        guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
+        return after
     }
 
     /// Whether the client can evaluate at least 80 % of the sample documents.
@@ -206,15 +195,46 @@ package struct PhaseEvaluator: Sendable {
         return unknown * 4 <= known
     }
 
-    /// Returns a document before and after the phase.
+    /// Returns a document before and after the phase; `nil` if the document does not need the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
-    func outcome(of document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Preview.Outcome {
-        guard try isNeeded(by: document, in: &frame) else {
-            return Preview.Outcome(before: nil, after: BSONDocument(copying: document), isOpen: false, changes: 0)
-        }
+    func outcome(of document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Preview.Outcome? {
+        guard try isNeeded(by: document, in: &frame) else { return nil }
         let (after, parts) = try change(of: document, in: frame)
         return Preview.Outcome(
             before: BSONDocument(copying: document), after: after, isOpen: try isNeeded(by: after.view, in: &frame),
             changes: parts)
+    }
+
+    /// Returns the change of a document that is known to need the phase.
+    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
+    package func change(
+        ofNeeding document: borrowing BSONView, in frame: inout Frame
+    ) throws(NotEvaluated) -> Preview.Change {
+        try frame.locate(group, in: document)
+        let (after, parts) = try change(of: document, in: frame)
+        return Preview.Change(after: after, isOpen: try isNeeded(by: after.view, in: &frame), parts: parts)
+    }
+}
+
+extension BSONView {
+    /// Throws if the keys of an array are not 0, 1, 2 and so on, because the server may renumber such keys.
+    ///
+    /// The function checks arrays in the top-level fields with these names, and the arrays directly inside these.
+    func checkArrays(in names: [String]) throws(NotEvaluated) {
+        for name in names {
+            if let element = try field(name) { try checkArray(element) }
+        }
+    }
+
+    fileprivate func checkArray(_ element: BSONElement) throws(NotEvaluated) {
+        guard element.type == .array else { return }
+        do throws(BSONError) {
+            if try document(element).hasOddKeys() { throw BSONError(.invalidLength, at: element.nameOffset) }
+        } catch { throw NotEvaluated(.damage) }
+    }
+
+    /// Returns the first top-level field with a name; `nil` if there is none.
+    fileprivate func field(_ name: String) throws(NotEvaluated) -> BSONElement? {
+        do throws(BSONError) { return try find(name) } catch { throw NotEvaluated(.damage) }
     }
 }

@@ -18,6 +18,19 @@ package struct Preview: ~Copyable {
         package var isOpen: Bool
         /// The number of ``Phase/parts`` that change the document.
         package var changes: Int
+
+        /// The change of the document.
+        package var change: Change { Change(after: after, isOpen: isOpen, parts: changes) }
+    }
+
+    /// The change of a document that needs the phase.
+    package struct Change {
+        /// The document after the phase.
+        package var after: BSONDocument
+        /// Whether the document would need the phase again after the phase has changed it.
+        package var isOpen: Bool
+        /// The number of ``Phase/parts`` that change the document.
+        package var parts: Int
     }
 
     private let phase: Phase
@@ -42,11 +55,12 @@ package struct Preview: ~Copyable {
     /// Starts to read the documents of a scope, and to evaluate the phase on them.
     /// - Parameters:
     ///   - evaluator: the evaluator of the phase for the collection; `nil` if the server has to evaluate all documents.
-    ///   - onlyNeeding: whether to leave out documents that do not need the phase.
+    ///   - onlyNeeding: whether to leave out documents that do not need the phase; always `true` with an evaluator.
     package init(
         _ scope: ReadScope, through phase: Phase, by evaluator: PhaseEvaluator?, in context: ClientContext,
         onlyNeeding: Bool
     ) {
+        precondition(onlyNeeding || evaluator == nil, "the evaluator returns only documents that need the phase")
         (self.phase, collection, self.onlyNeeding) = (phase, context.collection, onlyNeeding)
         self.evaluator = evaluator
         frame = evaluator?.frame() ?? SharedFields().frame()
@@ -60,7 +74,7 @@ package struct Preview: ~Copyable {
             return
         }
         documents = collection.find(
-            scope.filter(quick: onlyNeeding ? phase.quickNeed : nil), options: scope.options("preview"))
+            scope.filter(quick: phase.quickNeed), options: scope.options("preview"))
     }
 
     /// Returns the outcome for the next document; `nil` after the last document.
@@ -87,8 +101,7 @@ package struct Preview: ~Copyable {
         while let view = try documents?.next() {
             guard let evaluator else { return nil }
             do throws(NotEvaluated) {
-                let outcome = try evaluator.outcome(of: view, in: &frame)
-                if outcome.before != nil || !onlyNeeding { return outcome }
+                if let outcome = try evaluator.outcome(of: view, in: &frame) { return outcome }
             } catch {
                 if let id = try view.find("_id") { unknown.append(try view.value(id)) }
                 if unknown.count >= Self.maximumUnknown { return nil }

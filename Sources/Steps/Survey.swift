@@ -198,14 +198,13 @@ package struct Survey {
             documents: count("documents"))
     }
 
-    /// Whether all steps can be evaluated on the document as it is before the job.
+    /// Whether the survey has one pass, and all steps can be evaluated on the document as it is before the job.
     ///
-    /// This is the case if the survey has one pass and no step depends on the changes of an earlier step. Such an
-    /// evaluation costs much less than passing the document from step to step.
-    var evaluatesAtOnce: Bool {
-        // If one step of the job file was compiled to several steps, these steps depend on each other.
-        passes.count == 1 && job.endsByConstruction && job.steps.count == job.job.steps.count
-    }
+    /// Such an evaluation costs much less than passing the document from step to step.
+    private var evaluatesAtOnce: Bool { passes.count == 1 && job.hasIndependentSteps }
+
+    /// Evaluates the steps in the client; `nil` if the client cannot evaluate them, or if the survey has two passes.
+    var finder: StepFinder? { passes.count == 1 ? job.finder : nil }
 
     /// Counts the documents by grouping them by the findings of all steps, which is cheaper than a sum for each
     /// finding.
@@ -243,18 +242,15 @@ package struct Survey {
 
     /// The most documents that the server evaluates because the client cannot evaluate them; if there are more, the
     /// server counts all documents.
-    private static let maximumUnevaluated = 10_000
+    package static let maximumUnevaluated = 10_000
 
     /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count all.
     ///
-    /// The server has to count if only a list of documents is surveyed, if a step depends on the changes of an earlier
-    /// step, if the collection has a collation, or if the server answers slowly. It also has to count if more than
-    /// ``maximumUnevaluated`` documents cannot be evaluated by the client.
+    /// The server has to count if only a list of documents is surveyed, if there is no ``finder``, if the collection has
+    /// a collation, or if the server answers slowly. It also has to count if more than ``maximumUnevaluated`` documents
+    /// cannot be evaluated by the client.
     private func resultByReading() throws -> Result? {
-        guard scope.isWhole, part == nil, evaluatesAtOnce, try collection.suitsEvaluationByClient else {
-            return nil
-        }
-        let finder = StepFinder(job.steps)
+        guard scope.isWhole, part == nil, let finder, try collection.suitsEvaluationByClient else { return nil }
         var (found, frame, unevaluated) = (finder.nothing, finder.frame(), [BSONValue]())
         var cursor = collection.find(scope.filter(quick: quick), options: options)
         while let document = try cursor.next() {
@@ -271,6 +267,12 @@ package struct Survey {
                 try document.find("_id").map { element throws(BSONError) in try document.value(element) }
             }
         }
+        return try result(found, and: unevaluated)
+    }
+
+    /// Returns the counts of documents that the client has evaluated, and of those with the given `_id`s, which the
+    /// server evaluates.
+    package func result(_ found: StepFinder.Found, and unevaluated: [BSONValue]) throws -> Result {
         let evaluated = try result(found)
         return unevaluated.isEmpty
             ? evaluated : .sum([evaluated, try run(over: unevaluated.commandSlices(count: 1_000))])

@@ -188,20 +188,13 @@ extension BackfillRunner {
     private func dryRun(
         _ plan: BackfillPlan, on client: borrowing Client, _ pool: ClientPool, since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
+        var plan = plan
+        let count = try previewed(&plan, on: client, pool)
         var report = BackfillReport(
-            job: plan.job, namespace: plan.namespace, outcome: .dryRun, estimatedDocuments: plan.collection.documents,
-            before: plan.before, after: plan.after)
-        let collection = client.collection(job.job.namespace)
-        let cutter = SpanCutter(collection: collection)
-        var count = PreviewCount(job: job)
-        if let upper = try retry.run({ try cutter.greatestID() }) {
-            let evaluator = try retry.run { try PhaseEvaluator(job.whole, for: job.scope, in: collection) }
-            let preview = PreviewPass(self, by: evaluator, upper: upper, averageSize: plan.collection.averageSize)
-            count = try preview.run(in: job.job.limits.concurrency, on: pool)
-            report.work.chunks = count.chunks
-            report.failures = BackfillReport.FailureGroup.all(of: count.failures)
-            if stop.isRaised { report.outcome = .stopped(.signal) }
-        }
+            job: plan.job, namespace: plan.namespace, outcome: stop.isRaised ? .stopped(.signal) : .dryRun,
+            estimatedDocuments: plan.collection.documents, before: plan.before, after: plan.after)
+        report.work.chunks = count.chunks
+        report.failures = BackfillReport.FailureGroup.all(of: count.failures)
         report.work.refreshed = job.refreshing == nil ? nil : plan.refreshable
         (report.work.modified, report.work.updates) = (count.modified, count.updates)
         report.samples = count.samples.map(\.sample)
@@ -228,6 +221,37 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
+    /// Returns the counts of a dry run, and adds the counts of each step to a plan that lacks them.
+    private func previewed(
+        _ plan: inout BackfillPlan, on client: borrowing Client, _ pool: ClientPool
+    ) throws -> PreviewCount {
+        let collection = client.collection(job.job.namespace)
+        let survey = Survey(job: job, collection: collection, surveysAfter: false)
+        if plan.needing == nil, let evaluator = try retry.run({ try dryEvaluator(in: collection) }),
+            let read = DryRead(self, by: evaluator, of: plan.collection)
+        {
+            do {
+                let counts = try retry.run { try read.run(on: pool) }
+                let result = try locating(in: collection) {
+                    try retry.run { try survey.result(counts.found, and: counts.unevaluated) }
+                }
+                try complete(&plan, by: result)
+                if keepsJournal { plan.notes += noteOfLarge(counts.preview.large) }
+                return counts.preview
+            } catch is DryRead.TooManyUnevaluated {}
+        }
+        if plan.needing == nil {
+            let result = try locating(in: collection) {
+                try retry.run { try survey.run(in: job.job.limits.concurrency, on: pool) }
+            }
+            try complete(&plan, by: result)
+        }
+        let cutter = SpanCutter(collection: collection)
+        guard let upper = try retry.run({ try cutter.greatestID() }) else { return PreviewCount(job: job) }
+        let preview = PreviewPass(self, upper: upper, averageSize: plan.collection.averageSize)
+        return try preview.run(in: job.job.limits.concurrency, on: pool)
+    }
+
     /// Returns the maximum size of the oplog in bytes; `nil` if it cannot be read, for example if the user lacks the
     /// privilege.
     private static func oplogCapacity(on client: borrowing Client) -> Int? {

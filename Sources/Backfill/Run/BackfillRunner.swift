@@ -106,20 +106,25 @@ package struct BackfillRunner: Sendable {
         // A finished job usually has nothing to do. Only the survey, which reads the collection, can confirm that.
         let wasDone =
             try state.isReadable && early.run { try store.ranges.document()?["state"]?.text } == "done"
-        let surveys = isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil
+        // A dry run reads the whole collection anyway, and counts the documents of each step during that read.
+        let countsLater = try isDry && job.refreshing == nil && early.run { try dryEvaluator(in: collection) != nil }
+        let surveys =
+            !countsLater
+            && (isAsked || isDry || wasDone || options.only != nil || !job.isSafeByForm || job.refreshing != nil)
         let survey =
             surveys ? try early.run { try self.survey(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
             collection: BackfillPlan.Collection(
-                documents: try survey?.documents ?? early.run { try job.scope.count(in: collection) },
+                documents: try early.run { try job.scope.count(in: collection) },
                 uuid: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize),
-            needing: survey?.needing,
-            before: survey?.before ?? [], after: survey?.after ?? [], resumesAfter: state.unfinishedChunks,
+            needing: nil, before: [], after: [], resumesAfter: state.unfinishedChunks,
             notes: job.notes(keepsJournal: keepsJournal) + state.notes)
         plan.deploy = isDeployed ? .done : job.job.requiresDeploy ? .awaited : .notAsked
         plan.wasDone = wasDone
-        if isDry || isAsked, keepsJournal { plan.notes += try notesOfLarge(in: collection) }
+        if isDry || isAsked, !countsLater, keepsJournal {
+            plan.notes += noteOfLarge(try early.run { try countLarge(in: collection) })
+        }
         // Obstacles, such as a field that already has the name of a step's marker, are checked only before the first
         // run. Afterwards, the fields that the job itself wrote would look like obstacles.
         if try !state.isReadable || early.run({ try store.jobs.record() }) == nil {
@@ -127,13 +132,14 @@ package struct BackfillRunner: Sendable {
             plan.obstacles =
                 try (survey.map { job.obstacles(found: $0) } ?? []) + early.run { try markers.obstacles() }
         }
+        if let survey { plan.add(survey) }
         if options.only == nil, keepsJournal, state.isReadable {
             plan = try early.run { try findingRefreshable(plan, in: collection, store) }
         }
         plan.paused = state.control.paused
         let throttler = try throttleOfPlan(on: pool)
         (plan.missingMetrics, plan.notes) = (throttler.missing, plan.notes + throttler.notes)
-        plan.notes += notes(onConsumerOf: plan)
+        if !countsLater { plan.notes += notes(onConsumerOf: plan) }
         if let note = store.ranges.terms.note { plan.notes.append(note) }
         if !job.isSafe {
             let budget = UnsyncBudget(
@@ -168,17 +174,29 @@ package struct BackfillRunner: Sendable {
         return plan
     }
 
-    /// Returns a note on the documents that are too large for undo; empty if there are none.
+    /// The size in bytes of the fields that the job writes, above which a change cannot be undone.
     ///
     /// A command of undo must contain the changed fields twice: once to compare them, and once to restore them.
-    private func notesOfLarge(in collection: MongoCollection) throws -> [String] {
+    static let largest = 7_900_000
+
+    /// The names of the top-level fields that the job writes, and that undo has to compare.
+    var namesForUndo: [String] {
         let removed = Set(
             job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
-        let names = job.whole.touched.filter { !removed.contains($0) }
-        guard !names.isEmpty else { return [] }
+        return job.whole.touched.filter { !removed.contains($0) }
+    }
+
+    /// Returns the number of documents that are too large for undo; see ``largest``.
+    private func countLarge(in collection: MongoCollection) throws -> Int {
+        let names = namesForUndo
+        guard !names.isEmpty else { return 0 }
         let fields = BSONValue.object(BSONDocument(names.map { ($0, .string("$\($0)")) }))
-        let isLarge = Expression(["$gt": [["$bsonSize": fields], .integer(7_900_000)]])
-        let count = try early.run { try collection.countDocuments(isLarge.filter) }
+        let isLarge = Expression(["$gt": [["$bsonSize": fields], .integer(Self.largest)]])
+        return try collection.countDocuments(isLarge.filter)
+    }
+
+    /// Returns a note on the documents that are too large for undo; empty if there are none.
+    func noteOfLarge(_ count: Int) -> [String] {
         guard count > 0 else { return [] }
         return [
             "\(count.grouped) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the "
@@ -186,24 +204,48 @@ package struct BackfillRunner: Sendable {
         ]
     }
 
+    /// Returns the evaluator with which a dry run counts everything in one read; `nil` if the job needs more reads.
+    ///
+    /// More reads are needed if the server has to evaluate the documents, or if the kinds of the job's steps do not
+    /// prove that no document needs the job again after a run.
+    func dryEvaluator(in collection: MongoCollection) throws -> PhaseEvaluator? {
+        guard job.endsByConstruction, job.finder != nil else { return nil }
+        return try PhaseEvaluator(job.whole, for: job.scope, in: collection)
+    }
+
     /// Runs the survey, and throws if it shows that the job can never be completed.
     ///
     /// Also throws if a step with `onError: fail` would skip documents.
     /// - Parameter isProof: whether the survey also has to show that no document would need the job after a run.
-    private func survey(
+    func survey(
         at collection: MongoCollection, on pool: ClientPool, isDry: Bool, isProof: Bool
     ) throws -> Survey.Result {
-        var result = try locating(in: collection) {
+        let result = try locating(in: collection) {
             let survey = Survey(job: job, collection: collection, surveysAfter: isProof)
             return try options.only.map { try survey.run(over: $0.slices) }
                 ?? survey.run(in: job.job.limits.concurrency, on: pool)
         }
+        return try checked(result, isDry: isDry, isProof: isProof)
+    }
+
+    /// Returns the result of a survey with its counts of documents that would still need a step after a run.
+    ///
+    /// Throws if the result shows that the job can never be completed, or if a step with `onError: fail` would skip
+    /// documents.
+    private func checked(_ result: Survey.Result, isDry: Bool, isProof: Bool) throws -> Survey.Result {
+        var result = result
         // If `isProof` is false, the survey did not count the documents that would still need a step after a run. The
         // kinds of the job's steps prove that there are none, so the counts are 0. A dry run also checks this in every
         // document.
         if isDry, !isProof { for index in result.after.indices { result.after[index].needing = 0 } }
         try checkEnds(result, isProof: isProof)
         return result
+    }
+
+    /// Adds the counts of a survey, which a dry run made after its plan.
+    func complete(_ plan: inout BackfillPlan, by result: Survey.Result) throws {
+        plan.add(try checked(result, isDry: true, isProof: false))
+        plan.notes += notes(onConsumerOf: plan)
     }
 
     /// Returns the groups of server metrics that the throttle cannot read, and notes for the operator.

@@ -51,8 +51,9 @@ struct ChangeWatch: Sendable {
     /// Records that the run does not note findings, so that its end has to read the whole collection.
     func giveUp() { place.giveUp() }
 
-    /// Returns an object in which a thread that reads the whole collection notes the findings of the steps.
-    func notes(by evaluator: PhaseEvaluator) -> FindingNotes {
+    /// Returns an object in which a thread that reads the whole collection notes the findings of the steps; `nil` if
+    /// the client cannot evaluate the steps.
+    func notes(by evaluator: PhaseEvaluator) -> FindingNotes? {
         FindingNotes(for: job, by: evaluator, maximum: maximum, in: place)
     }
 

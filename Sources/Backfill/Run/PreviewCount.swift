@@ -28,32 +28,81 @@ struct PreviewCount: Sendable {
     /// The bytes that the journal entries of all changed documents would have.
     var journalBytes = 0
 
-    /// Counts the documents of a range of `_id`s as one chunk, and returns how many documents the range has.
-    /// - Parameters:
-    ///   - number: the number of the chunk.
-    ///   - evaluator: the evaluator of the job; `nil` if the server has to evaluate all documents.
-    mutating func read(
-        at span: IDSpan, number: Int, by evaluator: PhaseEvaluator?, of collection: MongoCollection
-    ) throws -> Int {
+    /// The number of documents in which the fields that the job writes are too large for undo; see
+    /// ``BackfillRunner/noteOfLarge(_:)``.
+    var large = 0
+    /// The journal entries of the chunk that is being counted.
+    private var journal: ChunkJournal
+
+    /// The names of the top-level fields that the job writes or removes.
+    private let touched: [String]
+
+    init(job: CompiledJob) {
+        self.job = job
+        touched = job.whole.touched
+        journal = ChunkJournal(touched: touched)
+    }
+
+    /// Counts the documents that a preview returns, and returns how many there are.
+    /// - Parameter number: the number of the chunk to which the documents belong.
+    mutating func read(_ preview: consuming Preview, number: Int) throws -> Int {
         var documents = 0
-        let touched = job.whole.touched
-        var journal = ChunkJournal(touched: touched)
-        var preview = Preview(
-            .span(span), through: job.whole, by: evaluator, in: job.context(collection), onlyNeeding: false)
         while let outcome = try preview.next() {
             documents += 1
-            try add(outcome, number)
-            guard let before = outcome.before else { continue }
-            try journal.add(before: before, after: outcome.after)
-            let view = outcome.after.view
-            if let id = try view.find("_id") { idBytes += id.valueLength + 5 }
-            for name in touched {
-                if let element = try view.find(name) { touchedBytes += name.utf8.count + 2 + element.valueLength }
+            if let before = outcome.before {
+                try add(before.view, outcome.change, number)
+            } else {
+                try addUnchanged(outcome.after.view)
             }
         }
-        journalBytes += journal.bytes
-        chunks += modified > 0 ? 1 : 0
         return documents
+    }
+
+    /// Counts a document that does not need the job.
+    mutating func addUnchanged(_ document: borrowing BSONView) throws {
+        guard try fails(document) else { return }
+        failingBefore += 1
+        failingAfter += 1
+    }
+
+    /// Counts a document that the job changes.
+    /// - Parameter number: the number of the chunk to which the document belongs.
+    mutating func add(_ document: borrowing BSONView, _ change: Preview.Change, _ number: Int) throws {
+        let new = change.after.view
+        if try fails(document) { failingBefore += 1 }
+        if try fails(new) { failingAfter += 1 }
+        modified += 1
+        updates += max(1, change.parts)
+        guard !change.isOpen else {
+            throw RunError(
+                .notIdempotent, "job \"\(job.job.name)\" would never end: after a run, a document would still need it")
+        }
+        guard let id = try document.find("_id") else { return }
+        idBytes += id.valueLength + 5
+        try journal.add(try document.value(id), before: document, after: new)
+        for name in touched {
+            if let element = try new.find(name) { touchedBytes += name.utf8.count + 2 + element.valueLength }
+        }
+        if samples.count < Survey.samples {
+            samples.append((number, try sample(BSONDocument(copying: document), change.after)))
+        }
+    }
+
+    /// Whether a document certainly fails under the job's next schema.
+    private func fails(_ document: borrowing BSONView) throws -> Bool {
+        guard let next = job.next else { return false }
+        return try next.check(document) == .certain
+    }
+
+    /// The number of changed documents of the chunk that is being counted.
+    var changedOfChunk: Int { journal.count }
+
+    /// Ends the count of a chunk.
+    mutating func endChunk() {
+        guard journal.count > 0 else { return }
+        chunks += 1
+        journalBytes += journal.bytes
+        journal = ChunkJournal(touched: touched)
     }
 
     /// Adds the counts of other chunks, such as those that another thread read.
@@ -66,25 +115,9 @@ struct PreviewCount: Sendable {
         idBytes += other.idBytes
         journalBytes += other.journalBytes
         chunks += other.chunks
+        large += other.large
         failures += other.failures
         samples = Array((samples + other.samples).sorted { $0.chunk < $1.chunk }.prefix(Survey.samples))
-    }
-
-    private mutating func add(_ outcome: Preview.Outcome, _ chunk: Int) throws {
-        let failsAfter = try job.next.map { try $0.check(outcome.after.view) == .certain } ?? false
-        if failsAfter { failingAfter += 1 }
-        guard let before = outcome.before else {
-            if failsAfter { failingBefore += 1 }
-            return
-        }
-        if try job.next.map({ try $0.check(before.view) == .certain }) ?? false { failingBefore += 1 }
-        modified += 1
-        updates += max(1, outcome.changes)
-        guard !outcome.isOpen else {
-            throw RunError(
-                .notIdempotent, "job \"\(job.job.name)\" would never end: after a run, a document would still need it")
-        }
-        if samples.count < Survey.samples { samples.append((chunk, try sample(before, outcome.after))) }
     }
 
     private func sample(_ before: BSONDocument, _ after: BSONDocument) throws -> BackfillReport.Sample {

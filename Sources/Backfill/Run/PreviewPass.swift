@@ -7,7 +7,7 @@ import Running
 import Steps
 import Synchronization
 
-/// The pass of a dry run over all documents, on several threads.
+/// The pass of a dry run over all documents, on several threads, if the client alone cannot evaluate the job.
 ///
 /// Each thread takes one range of `_id`s after another. A range has about the size of the first chunk of a run.
 final class PreviewPass: Sendable {
@@ -19,15 +19,13 @@ final class PreviewPass: Sendable {
     }
 
     private let runner: BackfillRunner
-    private let evaluator: PhaseEvaluator?
     private let upper: BSONValue
     private let size: Int
     private let state = Mutex(State())
 
     /// Prepares a pass over all documents up to and including the `_id` `upper`.
-    /// - Parameter evaluator: the evaluator of the job; `nil` if the server has to evaluate all documents.
-    init(_ runner: BackfillRunner, by evaluator: PhaseEvaluator?, upper: BSONValue, averageSize: Int?) {
-        (self.runner, self.evaluator, self.upper) = (runner, evaluator, upper)
+    init(_ runner: BackfillRunner, upper: BSONValue, averageSize: Int?) {
+        (self.runner, self.upper) = (runner, upper)
         size = ChunkSize(runner.job.job.limits, averageSize: averageSize).documents
     }
 
@@ -62,7 +60,11 @@ final class PreviewPass: Sendable {
                     // document counts twice.
                     let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
-                        let documents = try count.read(at: next, number: number, by: evaluator, of: collection)
+                        let preview = Preview(
+                            .span(next), through: runner.job.whole, by: nil, in: runner.job.context(collection),
+                            onlyNeeding: false)
+                        let documents = try count.read(preview, number: number)
+                        count.endChunk()
                         return (count, documents)
                     }
                     total.add(count)

@@ -32,15 +32,18 @@ import Testing
     private static func isEvaluated(_ document: BSONDocument, through phase: Phase) throws -> Bool {
         guard let evaluator = PhaseEvaluator(phase) else { return false }
         var frame = evaluator.frame()
-        guard let outcome = try? evaluator.outcome(of: document.view, in: &frame), let before = outcome.before,
-            try evaluator.isNeeded(by: document.view, in: &frame)
+        guard let outcome = try? evaluator.outcome(of: document.view, in: &frame), let before = outcome.before
         else { return false }
-        let change = try evaluator.touchedChange(of: document.view, in: &frame)
+        let change = try evaluator.change(ofNeeding: document.view, in: &frame)
+        #expect(change.after == outcome.after)
+        #expect((change.isOpen, change.parts) == (outcome.isOpen, outcome.changes))
+        #expect(try evaluator.isNeeded(by: document.view, in: &frame))
+        let fields = try evaluator.touchedChange(of: document.view, in: &frame)
         func touched(_ document: BSONDocument) -> BSONDocument {
             BSONDocument(phase.touched.compactMap { name in document[name].map { (name, $0) } })
         }
-        #expect(change.before == touched(before))
-        #expect(change.after == touched(outcome.after))
+        #expect(fields.before == touched(before))
+        #expect(fields.after == touched(outcome.after))
         // The evaluations above left the fields of `document` in the frame, and not those of a later stage's document.
         let hasArray = try CompiledExpression(phase.hasArray).holds(for: document.view)
         #expect(try evaluator.hasArray(document.view, in: &frame) == hasArray)
@@ -63,12 +66,12 @@ import Testing
                     var seen: [PropertyKey: Change] = [:]
                     let evaluator = PhaseEvaluator(job.whole)
                     var preview = Preview(
-                        .collection, through: job.whole, by: evaluator, in: job.context(collection), onlyNeeding: false)
+                        .collection, through: job.whole, by: evaluator, in: job.context(collection), onlyNeeding: true)
                     while let outcome = try preview.next() {
                         seen[PropertyKey(outcome.after["_id"] ?? .null)] = Change(outcome)
                     }
                     var asked: [PropertyKey: Change] = [:]
-                    var server = ServerPreview(.collection, through: job.whole, in: collection, onlyNeeding: false)
+                    var server = ServerPreview(.collection, through: job.whole, in: collection, onlyNeeding: true)
                     while let outcome = try server.next() {
                         asked[PropertyKey(outcome.after["_id"] ?? .null)] = Change(outcome)
                     }

@@ -1,0 +1,172 @@
+import BSON
+import Checking
+import Concurrency
+import Evaluating
+import JobReports
+import JobState
+import Jobs
+import Mongo
+import Running
+import Scanning
+import Steps
+import Synchronization
+
+/// The single read of a dry run: threads read the whole collection as `check` does, and evaluate the job on each
+/// document.
+///
+/// The same read gives the counts of each step, the counts of changed and failing documents, and the estimate of a run.
+/// The server evaluates only the documents that the client cannot evaluate.
+final class DryRead: Sendable {
+    /// The counts of all documents that were read.
+    struct Counts: Sendable {
+        /// The findings of the job's steps.
+        var found: StepFinder.Found
+        var preview: PreviewCount
+        /// The `_id`s of the documents that the client could not evaluate.
+        var unevaluated: [BSONValue] = []
+
+        fileprivate mutating func add(_ other: Counts) {
+            found.add(other.found)
+            preview.add(other.preview)
+            unevaluated += other.unevaluated
+        }
+    }
+
+    /// The work of one thread.
+    private struct Part: Sendable {
+        var counts: Counts
+        /// The memory in which the thread evaluates the steps.
+        var finding: Frame
+        /// The memory in which the thread evaluates the job's change.
+        var evaluating: Frame
+    }
+
+    /// The error that the client could not evaluate more than ``Survey/maximumUnevaluated`` documents.
+    struct TooManyUnevaluated: Error {}
+
+    private let runner: BackfillRunner
+    private let evaluator: PhaseEvaluator
+    private let finder: StepFinder
+    /// The number of changed documents in a chunk of a run.
+    private let size: Int
+    /// About how many documents the collection has.
+    private let documents: Int
+    private let total: Mutex<Counts>
+
+    /// Prepares to read a whole collection; returns `nil` if the client cannot evaluate the job's steps.
+    init?(_ runner: BackfillRunner, by evaluator: PhaseEvaluator, of collection: BackfillPlan.Collection) {
+        guard let finder = runner.job.finder else { return nil }
+        (self.runner, self.evaluator, self.finder) = (runner, evaluator, finder)
+        documents = collection.documents
+        size = ChunkSize(runner.job.job.limits, averageSize: collection.averageSize).documents
+        total = Mutex(Counts(found: finder.nothing, preview: PreviewCount(job: runner.job)))
+    }
+
+    private var nothing: Counts { Counts(found: finder.nothing, preview: PreviewCount(job: runner.job)) }
+
+    /// Reads until all documents are counted, or the runner is asked to stop.
+    /// - Throws: ``TooManyUnevaluated`` if the server has to evaluate the whole collection; ``MongoError``;
+    ///   ``RunError``.
+    func run(on pool: ClientPool) throws -> Counts {
+        total.withLock { $0 = nothing }
+        let (stop, events) = (runner.stop, runner.events)
+        var options = ScanOptions()
+        // The documents of a small collection are read in their order, so that its samples are always the same.
+        options.threads = documents > size ? runner.job.job.limits.concurrency : 1
+        options.retryLimit = runner.options.retryLimit
+        options.isStopped = { stop.isRaised }
+        options.listeners.progress = { events(.chunk(documents: $0, modified: 0)) }
+        options.listeners.onRestart = { [self] _ in total.withLock { $0 = nothing } }
+        let threads = RangeThreads(runner.job.job.namespace, on: pool, options: options)
+        let reading = BackgroundTask(running: { [self] in
+            try await threads.read({ [self] in
+                Part(counts: nothing, finding: finder.frame(), evaluating: evaluator.frame())
+            }) { [self] in try add($1, to: &$0) }
+        })
+        switch reading.end() {
+        case .success(let parts): for part in parts { try leave(part.counts) }
+        case .failure(is ScanStopped): break
+        case .failure(let error): throw error
+        }
+        var counts = total.withLock(\.self)
+        try addUnevaluated(to: &counts, on: pool)
+        counts.preview.chunks = (counts.preview.modified + size - 1) / size
+        return counts
+    }
+
+    /// Adds the counts of a thread to those of all threads.
+    private func leave(_ counts: Counts) throws {
+        var counts = counts
+        counts.preview.endChunk()
+        let unevaluated = total.withLock { total in
+            total.add(counts)
+            return total.unevaluated.count
+        }
+        if unevaluated > Survey.maximumUnevaluated { throw TooManyUnevaluated() }
+    }
+
+    private func add(_ document: borrowing BSONView, to part: inout Part) throws {
+        if document.byteCount > BackfillRunner.largest, try isLarge(document) { part.counts.preview.large += 1 }
+        let findings: [StepFinder.Finding]
+        var change: Preview.Change?
+        do throws(NotEvaluated) {
+            findings = try finder.findings(in: document, &part.finding)
+            if findings.contains(where: \.isNeed) {
+                change = try evaluator.change(ofNeeding: document, in: &part.evaluating)
+            }
+        } catch {
+            if let id = try document.find("_id") { part.counts.unevaluated.append(try document.value(id)) }
+            guard part.counts.unevaluated.count <= Survey.maximumUnevaluated else { throw TooManyUnevaluated() }
+            return
+        }
+        part.counts.found.add(findings)
+        try part.counts.found.sample(findings) { () throws(BSONError) in
+            try document.find("_id").map { element throws(BSONError) in try document.value(element) }
+        }
+        guard let change else { return try part.counts.preview.addUnchanged(document) }
+        try part.counts.preview.add(document, change, 0)
+        guard part.counts.preview.changedOfChunk >= size else { return }
+        // After a signal, the report shows the counts of the chunks that are finished.
+        try leave(part.counts)
+        part.counts = nothing
+    }
+
+    /// Whether the fields that the job writes are too large for undo.
+    private func isLarge(_ document: borrowing BSONView) throws -> Bool {
+        var fields = BSONBuilder()
+        for name in runner.namesForUndo {
+            if let element = try document.find(name) { fields.append(element, of: document) }
+        }
+        return fields.finish().bytes.count > BackfillRunner.largest
+    }
+
+    /// Lets the server evaluate the documents that the client could not evaluate.
+    private func addUnevaluated(to counts: inout Counts, on pool: ClientPool) throws {
+        guard !counts.unevaluated.isEmpty else { return }
+        let client = try pool.client()
+        let collection = client.collection(runner.job.job.namespace)
+        var open = Array(counts.unevaluated.commandSlices(count: 1_000).reversed())
+        while !runner.stop.isRaised, let ids = open.popLast() {
+            do {
+                let count = try runner.retry.run {
+                    var count = PreviewCount(job: runner.job)
+                    let preview = Preview(
+                        .ids(ids), through: runner.job.whole, by: nil, in: runner.job.context(collection),
+                        onlyNeeding: false)
+                    _ = try count.read(preview, number: 0)
+                    count.endChunk()
+                    return count
+                }
+                counts.preview.add(count)
+            } catch let error as MongoError where error.isOfOneDocument {
+                // A document that a run would skip makes the read of its slice fail. The document is found by halving
+                // the slice.
+                guard ids.count > 1 else {
+                    counts.preview.failures.append(Failure(ids[0], error, phase: 0))
+                    continue
+                }
+                open += [Array(ids[(ids.count / 2)...]), Array(ids[..<(ids.count / 2)])]
+            }
+        }
+    }
+}
