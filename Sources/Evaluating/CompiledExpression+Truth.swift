@@ -6,11 +6,12 @@ extension CompiledExpression {
         _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Bool {
         switch node {
+        // Loops over the indices do not copy the nodes.
         case .all(let parts):
-            for part in parts where try !truth(part, document, &frame) { return false }
+            for index in parts.indices where try !truth(parts[index], document, &frame) { return false }
             return true
         case .any(let parts):
-            for part in parts where try truth(part, document, &frame) { return true }
+            for index in parts.indices where try truth(parts[index], document, &frame) { return true }
             return false
         case .not(let part): return try !truth(part, document, &frame)
         case .fieldHasType(let index, let types): return types.contains(frame.fields[index]?.type)
@@ -69,7 +70,9 @@ extension CompiledExpression {
     func bind(
         _ values: [(slot: Int, value: Node)], _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) {
-        for (slot, node) in values { frame.slots[slot] = try value(node, document, &frame) }
+        for index in values.indices {
+            frame.slots[values[index].slot] = try value(values[index].value, document, &frame)
+        }
     }
 
     // MARK: Elements
@@ -83,8 +86,8 @@ extension CompiledExpression {
     ) throws(NotEvaluated) {
         switch list {
         case .array(let parts):
-            for part in parts {
-                let element = try value(part, document, &frame)
+            for index in parts.indices {
+                let element = try value(parts[index], document, &frame)
                 try body(element.type == nil ? .value(.null) : element, &frame, document)
             }
         case .choose(let condition, let then, let other):

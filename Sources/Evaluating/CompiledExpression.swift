@@ -89,8 +89,8 @@ extension CompiledExpression {
             return try truth(condition, document, &frame)
                 ? value(then, document, &frame) : value(other, document, &frame)
         case .firstPresent(let parts):
-            for part in parts.dropLast() {
-                let found = try value(part, document, &frame)
+            for index in parts.indices.dropLast() {
+                let found = try value(parts[index], document, &frame)
                 if !found.isNullish { return found }
             }
             return try value(parts[parts.count - 1], document, &frame)

@@ -96,7 +96,9 @@ package struct RangeThreads: Sendable {
                             client.collection(namespace), into: options.part == nil ? count : parts, within: part,
                             share: options.part?.count ?? 1))
                 } catch {
-                    guard error.isTransient else { throw error }
+                    // The bounds of the ranges come from a random sample, which a server may fail to draw although it
+                    // can read the whole collection.
+                    guard error.isTransient else { return RangeQueue([part]) }
                     try retries.wait(after: error, isProgress: false, isStopped: options.isStopped)
                 }
             }

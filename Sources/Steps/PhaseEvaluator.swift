@@ -154,15 +154,15 @@ package struct PhaseEvaluator: Sendable {
         try document.checkArrays(in: names)
         // If the phase has only one part, the document needs that part, because it needs the phase.
         guard parts.count > 1 else {
-            let after = try applied(parts[0], to: document, frame)
+            let after = try applied(0, to: document, frame)
             try after.view.checkArrays(in: names)
             return (after, 1)
         }
         var after = BSONDocument(copying: document)
         var (count, later) = (0, frame)
-        for part in parts {
+        for part in parts.indices {
             try later.locate(group, in: after.view)
-            guard try part.needs.holds(for: after.view, in: &later) else { continue }
+            guard try parts[part].needs.holds(for: after.view, in: &later) else { continue }
             after = try applied(part, to: after.view, later)
             count += 1
         }
@@ -170,10 +170,11 @@ package struct PhaseEvaluator: Sendable {
         return (after, count)
     }
 
+    /// Returns a document after one of ``parts``.
     private func applied(
-        _ part: Part, to document: borrowing BSONView, _ frame: Frame
+        _ part: Int, to document: borrowing BSONView, _ frame: Frame
     ) throws(NotEvaluated) -> BSONDocument {
-        let after = try part.update.applied(to: document, in: frame)
+        let after = try parts[part].update.applied(to: document, in: frame)
         guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
         return after
     }

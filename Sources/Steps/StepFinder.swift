@@ -84,7 +84,7 @@ package struct StepFinder: Sendable {
         /// The number of documents that need at least one step.
         var needing = 0
         /// The number of documents that were evaluated.
-        var documents = 0
+        package private(set) var documents = 0
         /// The first `_id`s of the documents that a step skips, at most ``Survey/samples`` for each reason.
         var samples: [Finding: [BSONValue]] = [:]
 
@@ -166,7 +166,9 @@ package struct StepFinder: Sendable {
         _ update: CompiledUpdate, _ document: borrowing BSONView, _ frame: Frame
     ) throws(NotEvaluated) -> BSONDocument {
         try document.checkArrays(in: touched)
-        return try update.applied(to: document, in: frame)
+        let after = try update.applied(to: document, in: frame)
+        try after.view.checkArrays(in: touched)
+        return after
     }
 }
 

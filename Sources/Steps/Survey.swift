@@ -246,9 +246,9 @@ package struct Survey {
 
     /// Returns the counts that the client makes while it reads the documents; `nil` if the server has to count all.
     ///
-    /// The server has to count if only a list of documents is surveyed, if there is no ``finder``, if the collection has
-    /// a collation, or if the server answers slowly. It also has to count if more than ``maximumUnevaluated`` documents
-    /// cannot be evaluated by the client.
+    /// The server has to count if only a list of documents is surveyed, if there is no ``finder``, if the collection
+    /// has a collation, or if the server answers slowly. It also has to count if more than ``maximumUnevaluated``
+    /// documents cannot be evaluated by the client.
     private func resultByReading() throws -> Result? {
         guard scope.isWhole, part == nil, let finder, try collection.suitsEvaluationByClient else { return nil }
         var (found, frame, unevaluated) = (finder.nothing, finder.frame(), [BSONValue]())

@@ -189,7 +189,7 @@ extension BackfillRunner {
         _ plan: BackfillPlan, on client: borrowing Client, _ pool: ClientPool, since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         var plan = plan
-        let count = try previewed(&plan, on: client, pool)
+        let (count, seconds) = try previewed(&plan, on: client, pool)
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: stop.isRaised ? .stopped(.signal) : .dryRun,
             estimatedDocuments: plan.collection.documents, before: plan.before, after: plan.after)
@@ -210,7 +210,7 @@ extension BackfillRunner {
         report.work.seconds = started.duration(to: .now).seconds
         report.work.estimate = RunEstimate(
             RunEstimate.Measured(
-                seconds: report.work.seconds, changed: count.updates, touchedBytes: count.touchedBytes,
+                seconds: seconds, changed: count.updates, touchedBytes: count.touchedBytes,
                 idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,
                 nice: job.job.limits.nice,
                 consumerSeconds: job.job.limits.consumer.seconds(
@@ -221,35 +221,39 @@ extension BackfillRunner {
 }
 
 extension BackfillRunner {
-    /// Returns the counts of a dry run, and adds the counts of each step to a plan that lacks them.
+    /// Returns the counts of a dry run and the seconds of the read that made them; adds the counts of each step to a
+    /// plan that lacks them.
     private func previewed(
         _ plan: inout BackfillPlan, on client: borrowing Client, _ pool: ClientPool
-    ) throws -> PreviewCount {
+    ) throws -> (count: PreviewCount, seconds: Double) {
         let collection = client.collection(job.job.namespace)
-        let survey = Survey(job: job, collection: collection, surveysAfter: false)
+        var started = ContinuousClock.now
         if plan.needing == nil, let evaluator = try retry.run({ try dryEvaluator(in: collection) }),
             let read = DryRead(self, by: evaluator, of: plan.collection)
         {
             do {
                 let counts = try retry.run { try read.run(on: pool) }
+                let survey = Survey(job: job, collection: collection, surveysAfter: false)
                 let result = try locating(in: collection) {
                     try retry.run { try survey.result(counts.found, and: counts.unevaluated) }
                 }
-                try complete(&plan, by: result)
-                if keepsJournal { plan.notes += noteOfLarge(counts.preview.large) }
-                return counts.preview
+                try complete(&plan, by: result, large: counts.preview.large)
+                return (counts.preview, started.duration(to: .now).seconds)
             } catch is DryRead.TooManyUnevaluated {}
         }
         if plan.needing == nil {
-            let result = try locating(in: collection) {
-                try retry.run { try survey.run(in: job.job.limits.concurrency, on: pool) }
-            }
-            try complete(&plan, by: result)
+            let result = try locating(in: collection) { try counted(on: pool) }
+            let large = try keepsJournal ? retry.run { try countLarge(in: collection) } : 0
+            try complete(&plan, by: result, large: large)
         }
+        started = .now
         let cutter = SpanCutter(collection: collection)
-        guard let upper = try retry.run({ try cutter.greatestID() }) else { return PreviewCount(job: job) }
-        let preview = PreviewPass(self, upper: upper, averageSize: plan.collection.averageSize)
-        return try preview.run(in: job.job.limits.concurrency, on: pool)
+        var count = PreviewCount(job: job)
+        if let upper = try retry.run({ try cutter.greatestID() }) {
+            let preview = PreviewPass(self, upper: upper, averageSize: plan.collection.averageSize)
+            count = try preview.run(in: job.job.limits.concurrency, on: pool)
+        }
+        return (count, started.duration(to: .now).seconds)
     }
 
     /// Returns the maximum size of the oplog in bytes; `nil` if it cannot be read, for example if the user lacks the

@@ -187,7 +187,7 @@ package struct BackfillRunner: Sendable {
     }
 
     /// Returns the number of documents that are too large for undo; see ``largest``.
-    private func countLarge(in collection: MongoCollection) throws -> Int {
+    func countLarge(in collection: MongoCollection) throws -> Int {
         let names = namesForUndo
         guard !names.isEmpty else { return 0 }
         let fields = BSONValue.object(BSONDocument(names.map { ($0, .string("$\($0)")) }))
@@ -243,9 +243,16 @@ package struct BackfillRunner: Sendable {
     }
 
     /// Adds the counts of a survey, which a dry run made after its plan.
-    func complete(_ plan: inout BackfillPlan, by result: Survey.Result) throws {
+    /// - Parameter large: the number of documents that are too large for undo.
+    func complete(_ plan: inout BackfillPlan, by result: Survey.Result, large: Int) throws {
+        let estimated = plan.collection.documents
         plan.add(try checked(result, isDry: true, isProof: false))
+        if keepsJournal { plan.notes += noteOfLarge(large) }
         plan.notes += notes(onConsumerOf: plan)
+        guard stop.isRaised else { return }
+        plan.collection.documents = max(estimated, result.documents)
+        plan.notes.append(
+            "the dry run was asked to stop: its counts are those of the first \(result.documents.grouped) documents")
     }
 
     /// Returns the groups of server metrics that the throttle cannot read, and notes for the operator.

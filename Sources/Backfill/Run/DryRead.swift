@@ -47,11 +47,13 @@ final class DryRead: Sendable {
     private let runner: BackfillRunner
     private let evaluator: PhaseEvaluator
     private let finder: StepFinder
-    /// The number of changed documents in a chunk of a run.
+    /// The number of documents in a chunk of a run.
     private let size: Int
     /// About how many documents the collection has.
     private let documents: Int
     private let total: Mutex<Counts>
+    /// The number of documents that were reported as read.
+    private let reported = Atomic<Int>(0)
 
     /// Prepares to read a whole collection; returns `nil` if the client cannot evaluate the job's steps.
     init?(_ runner: BackfillRunner, by evaluator: PhaseEvaluator, of collection: BackfillPlan.Collection) {
@@ -69,13 +71,16 @@ final class DryRead: Sendable {
     ///   ``RunError``.
     func run(on pool: ClientPool) throws -> Counts {
         total.withLock { $0 = nothing }
-        let (stop, events) = (runner.stop, runner.events)
+        let stop = runner.stop
         var options = ScanOptions()
         // The documents of a small collection are read in their order, so that its samples are always the same.
         options.threads = documents > size ? runner.job.job.limits.concurrency : 1
         options.retryLimit = runner.options.retryLimit
         options.isStopped = { stop.isRaised }
-        options.listeners.progress = { events(.chunk(documents: $0, modified: 0)) }
+        options.listeners.progress = { [self] in
+            reported.add($0, ordering: .relaxed)
+            runner.events(.chunk(documents: $0, modified: 0))
+        }
         options.listeners.onRestart = { [self] _ in total.withLock { $0 = nothing } }
         let threads = RangeThreads(runner.job.job.namespace, on: pool, options: options)
         let reading = BackgroundTask(running: { [self] in
@@ -86,12 +91,20 @@ final class DryRead: Sendable {
         switch reading.end() {
         case .success(let parts): for part in parts { try leave(part.counts) }
         case .failure(is ScanStopped): break
-        case .failure(let error): throw error
+        case .failure(let error):
+            takeBackProgress()
+            throw error
         }
         var counts = total.withLock(\.self)
         try addUnevaluated(to: &counts, on: pool)
         counts.preview.chunks = (counts.preview.modified + size - 1) / size
         return counts
+    }
+
+    /// Reports that the documents will be read again.
+    private func takeBackProgress() {
+        let documents = reported.exchange(0, ordering: .relaxed)
+        if documents != 0 { runner.events(.chunk(documents: -documents, modified: 0)) }
     }
 
     /// Adds the counts of a thread to those of all threads.
@@ -123,10 +136,13 @@ final class DryRead: Sendable {
         try part.counts.found.sample(findings) { () throws(BSONError) in
             try document.find("_id").map { element throws(BSONError) in try document.value(element) }
         }
-        guard let change else { return try part.counts.preview.addUnchanged(document) }
-        try part.counts.preview.add(document, change, 0)
-        guard part.counts.preview.changedOfChunk >= size else { return }
-        // After a signal, the report shows the counts of the chunks that are finished.
+        if let change {
+            try part.counts.preview.add(document, change, 0)
+        } else {
+            try part.counts.preview.addUnchanged(document)
+        }
+        guard part.counts.found.documents >= size else { return }
+        // After a signal, the report shows the counts that the threads have left so far.
         try leave(part.counts)
         part.counts = nothing
     }

@@ -94,9 +94,6 @@ struct PreviewCount: Sendable {
         return try next.check(document) == .certain
     }
 
-    /// The number of changed documents of the chunk that is being counted.
-    var changedOfChunk: Int { journal.count }
-
     /// Ends the count of a chunk.
     mutating func endChunk() {
         guard journal.count > 0 else { return }

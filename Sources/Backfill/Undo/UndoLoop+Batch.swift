@@ -43,7 +43,10 @@ extension UndoLoop {
         var left: [(id: BSONValue, document: UndoReport.LeftDocument)] = []
         guard let found = try find(open, of: part) else { return .tooSlow }
         // With an unsync budget, the documents are judged by what was read, so each batch is read as late as possible.
-        if budget == nil { reads.readAhead(next.map(\.id).filter(memory.isOpen), of: part) }
+        // Behind a router, each written batch is read again, so the connections are busy enough.
+        if budget == nil, !kernel.client.isBehindRouter {
+            reads.readAhead(next.map(\.id).filter(memory.isOpen), of: part)
+        }
         for (entry, found) in found {
             switch found {
             case .due(let document, _): due.append(document)

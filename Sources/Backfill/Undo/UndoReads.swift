@@ -7,8 +7,8 @@ import Mongo
 /// The reads of an undo: for each batch of journal entries, the documents, with as much of each document as the undo
 /// needs.
 ///
-/// While the undo writes one batch, the next batch can be read on another connection. Each write compares the document
-/// with what was read, so a document that changes after the read is not overwritten.
+/// While the undo writes one batch, the next batch can be read on another connection. Each write compares the changed
+/// fields with what was read, so a change of another client after the read is not overwritten.
 struct UndoReads {
     private let namespace: Namespace
     private let collectionUUID: BSONValue?
@@ -16,8 +16,20 @@ struct UndoReads {
     /// Whether whole documents are read, and not only the fields that the job wrote.
     let isWhole: Bool
     /// The documents that are being read for the next batch; `nil` if none are.
-    private var ahead: (ids: Set<BSONValue>, documents: BackgroundTask<[BSONValue: BSONDocument]?>)?
+    private var ahead: Ahead?
 
+    /// Documents that are being read before they are needed.
+    private struct Ahead {
+        let ids: Set<BSONValue>
+        let documents: BackgroundTask<[BSONValue: BSONDocument]?>
+        let started = ContinuousClock.now
+    }
+
+    /// How long after its start a read may still be used.
+    ///
+    /// An undo may wait for hours between two batches, for example while the job is paused. A document could be deleted
+    /// and inserted again in that time, and only a new read shows that.
+    private static let lifetime = Duration.seconds(1)
     /// The most bytes of documents that are read at once; a document that is larger is read by itself.
     private static let largest = 8 << 20
 
@@ -26,14 +38,25 @@ struct UndoReads {
         (self.isWhole, self.pool) = (isWhole, pool)
     }
 
-    /// Starts to read the documents with these `_id`s, for the next call of ``read(_:of:on:)``.
+    /// Starts to read the documents with these `_id`s, for a later call of ``read(_:of:on:)``.
     mutating func readAhead(_ ids: [BSONValue], of part: JournalPart) {
-        guard !ids.isEmpty else { return }
+        drop()
+        guard !ids.isEmpty, !pool.overload.isRecent else { return }
         let (namespace, options) = (namespace, options(for: part))
-        let documents = BackgroundTask(on: pool) { client in
-            try Self.read(ids, of: client.collection(namespace), options)
+        // If the server refuses the read, the read fails at once, and ``read(_:of:on:)`` waits for the server.
+        ahead = Overload.within(.atOnce) {
+            Ahead(
+                ids: Set(ids),
+                documents: BackgroundTask(on: pool) { client in
+                    try Self.read(ids, of: client.collection(namespace), options)
+                })
         }
-        ahead = (Set(ids), documents)
+    }
+
+    /// Waits for the end of the read that is not needed any more.
+    private mutating func drop() {
+        _ = ahead?.documents.end()
+        ahead = nil
     }
 
     /// Returns the documents with these `_id`s; `nil` if they are too large to be held in memory together.
@@ -42,9 +65,12 @@ struct UndoReads {
     mutating func read(
         _ ids: [BSONValue], of part: JournalPart, on client: borrowing Client
     ) throws -> [BSONValue: BSONDocument]? {
-        defer { ahead = nil }
-        if let ahead, ahead.ids.isSuperset(of: ids), case .success(let documents?) = ahead.documents.end() {
-            return documents
+        if let ahead, ahead.ids.isSuperset(of: ids) {
+            self.ahead = nil
+            let documents = ahead.documents.end()
+            if ahead.started.duration(to: .now) < Self.lifetime, case .success(let documents) = documents {
+                return documents
+            }
         }
         return try Self.read(ids, of: client.collection(namespace), options(for: part))
     }

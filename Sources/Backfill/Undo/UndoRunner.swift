@@ -69,8 +69,8 @@ package struct UndoRunner: Sendable {
     }
 
     /// Compares the documents with the journal, and reports what an undo would do; nothing is written.
-    /// - Parameter isAsked: whether an operator will see the counts; if not, the documents are compared only if the
-    ///   undo may be refused because of the counts, or if it would include uncertain changes.
+    /// - Parameter isAsked: whether an operator decides by the counts; if not, the documents are compared only if the
+    ///   operator has to know more before the undo begins; see ``mustCompare(_:_:)``.
     package func dryRun(on pool: ClientPool, isAsked: Bool = true) throws -> UndoReport {
         let started = ContinuousClock.now
         let store = try store(pool)
@@ -85,7 +85,7 @@ package struct UndoRunner: Sendable {
         }
         try subject.checkOrder()
         var loop = try loop(subject, store, on: pool, left: left)
-        guard isAsked || loop.budget != nil || options.includesUncertain else {
+        guard isAsked || mustCompare(subject, loop.budget) else {
             report.isCounted = false
             return report
         }
@@ -114,6 +114,15 @@ package struct UndoRunner: Sendable {
         do { try checkHeadroom(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
         return report
+    }
+
+    /// Whether the documents are compared with the journal before the undo even if the operator is not asked.
+    ///
+    /// The comparison shows whether the undo would be refused, which documents the validator refuses, and which
+    /// uncertain changes the undo includes.
+    private func mustCompare(_ subject: UndoSubject, _ budget: UnsyncBudget?) -> Bool {
+        let createsNone = subject.job?.steps.allSatisfy { $0.step.kind.creates == nil } ?? false
+        return budget != nil || subject.target.validator != nil || options.includesUncertain || !createsNone
     }
 
     /// Refuses an undo that would make too many documents unsyncable.

@@ -53,8 +53,8 @@ package struct UndoResult: Reportable {
         let (taken, journal) = (found.taken, found.journal)
         guard found.isCounted else {
             return [
-                "\(journal.changes.counted("change")) in \(journal.chunks.counted("chunk")); how many can be undone was "
-                    + "not counted, because of --yes"
+                "\(journal.changes.counted("change")) in \(journal.chunks.counted("chunk")); how many can be undone "
+                    + "was not counted, because of --yes"
             ]
         }
         var lines: [String] = []

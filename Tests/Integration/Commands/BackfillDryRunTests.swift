@@ -141,4 +141,38 @@ import Testing
             #expect(try await test.database.count("people", ["email": ""]) == 1)
         }
     }
+    /// Before its first run, the job's `$now` is known to the server only. The search for a sample finds no document
+    /// that needs the job, so the dry run begins to read in the client, and then leaves the work to the server.
+    @Test func documentsThatTheClientCannotEvaluateAreCountedByTheServer() async throws {
+        let (done, open) = (2_000, 10_400)
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: done + open) {
+                $0 < done ? ["_id": .integer($0), "createdAt": .date(0)] : ["_id": .integer($0)]
+            }
+            try test.job(steps: ["default: {field: createdAt, value: $now}"])
+            let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json"))
+            #expect(dry["changed"]?.integer == open)
+            #expect(dry["documents"]?.integer == done + open)
+            let run = try test.report(try await test.backfill("job", "--output", "json"))
+            #expect(run["changed"]?.integer == open)
+        }
+    }
+
+    /// The steps of a rename depend on each other, and the client evaluates them in turn.
+    @Test func aRenameIsCountedAsTheRunCountsIt() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 600) { number in
+                switch number % 3 {
+                case 0: ["_id": .integer(number), "old": .integer(number)]
+                case 1: ["_id": .integer(number), "old": 1, "new": 1]
+                default: ["_id": .integer(number), "old": 1, "new": 2]
+                }
+            }
+            try test.job(steps: ["rename: {from: old, to: new}"])
+            let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
+            let run = try test.report(try await test.backfill("job", "--output", "json"))
+            #expect(dry["changed"]?.integer == 400)
+            for name in ["changed", "documents", "steps"] { #expect(dry[name] == run[name], "\(name)") }
+        }
+    }
 }

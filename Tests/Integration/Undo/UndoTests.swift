@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// Nobody reads the counts before the undo, so the documents are not compared twice.
+    /// No operator reads the counts before the undo, so the documents are not compared twice.
     @Test func withAYesTheDocumentsAreNotCountedFirst() async throws {
         try await withPeople { test in
             try await test.backfill()
