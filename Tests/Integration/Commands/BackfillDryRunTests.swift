@@ -141,13 +141,15 @@ import Testing
             #expect(try await test.database.count("people", ["email": ""]) == 1)
         }
     }
-    /// Before its first run, the job's `$now` is known to the server only. The search for a sample finds no document
-    /// that needs the job, so the dry run begins to read in the client, and then leaves the work to the server.
+    /// The client does not know the value of `$now` before the first run of a job.
+    ///
+    /// The search for a sample finds no document that needs the job, so the dry run begins to read in the client, and
+    /// then leaves the work to the server.
     @Test func documentsThatTheClientCannotEvaluateAreCountedByTheServer() async throws {
         let (done, open) = (2_000, 10_400)
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: done + open) {
-                $0 < done ? ["_id": .integer($0), "createdAt": .date(0)] : ["_id": .integer($0)]
+                $0 < done ? ["_id": .integer($0), "createdAt": .date(milliseconds: 0)] : ["_id": .integer($0)]
             }
             try test.job(steps: ["default: {field: createdAt, value: $now}"])
             let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json"))
