@@ -252,7 +252,8 @@ package struct BackfillRunner: Sendable {
         guard stop.isRaised else { return }
         plan.collection.documents = max(estimated, result.documents)
         plan.notes.append(
-            "the dry run was asked to stop: its counts are those of the first \(result.documents.grouped) documents")
+            "nothing was written: the dry run was asked to stop, and its counts are those of "
+                + "\(result.documents.grouped) documents")
     }
 
     /// Returns the groups of server metrics that the throttle cannot read, and notes for the operator.
