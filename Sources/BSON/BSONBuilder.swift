@@ -5,6 +5,9 @@ public struct BSONBuilder: Sendable {
     /// Starts an empty document.
     public init() {}
 
+    /// Starts an empty document, with memory for this number of bytes.
+    package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
     /// Starts with the elements of `document`; further elements are appended after them.
     public init(continuing document: BSONDocument) {
         bytes = document.bytes
@@ -22,6 +25,11 @@ public struct BSONBuilder: Sendable {
     public mutating func append(_ element: BSONElement, of view: borrowing BSONView) {
         bytes.append(element.type.rawValue)
         append(view.bytes, element.nameOffset, element.valueOffset + element.valueLength)
+    }
+
+    /// Appends elements of another document; `range` holds the positions of their bytes in the view's buffer.
+    package mutating func append(_ range: Range<Int>, of view: borrowing BSONView) {
+        append(view.bytes, range.lowerBound, range.upperBound)
     }
 
     /// Appends the value of another document's element under a new name.

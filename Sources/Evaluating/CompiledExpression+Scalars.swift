@@ -4,9 +4,9 @@ import Patterns
 /// Evaluates arithmetic operators.
 extension CompiledExpression {
     func number(
-        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
+        _ node: NodeID, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
-        switch node {
+        switch table[node] {
         case .absolute(let subject):
             guard let value = try numeric(subject, document, &frame) else { return .value(.null) }
             switch value {
@@ -37,7 +37,7 @@ extension CompiledExpression {
 
     /// Returns the number that a node evaluates to; `nil` if the value is missing, null or undefined.
     private func numeric(
-        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
+        _ node: NodeID, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> BSONValue? {
         let operand = try value(node, document, &frame)
         if operand.isNullish { return nil }
@@ -77,13 +77,13 @@ extension CompiledExpression {
 /// Evaluates the operators on texts.
 extension CompiledExpression {
     func text(
-        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
+        _ node: NodeID, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
-        switch node {
+        switch table[node] {
         case .concat(let parts):
             var text = ""
-            for part in parts {
-                let operand = try value(part, document, &frame)
+            for place in parts {
+                let operand = try value(table[operand: place], document, &frame)
                 if operand.isNullish { return .value(.null) }
                 text += try string(operand, document)
             }
@@ -129,7 +129,7 @@ extension CompiledExpression {
             if operand.isNullish { return .value(.bool(false)) }
             let text = try string(operand, document)
             do throws(PatternError) {
-                return .value(.bool(try pattern.matches(text)))
+                return .value(.bool(try table.patterns[Int(pattern)].matches(text)))
             } catch {
                 throw NotEvaluated(.version)
             }
@@ -162,7 +162,7 @@ extension CompiledExpression {
 
     /// Returns the `int` or `long` that a node evaluates to; throws if it is negative, or the value has another type.
     private func index(
-        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
+        _ node: NodeID, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Int {
         guard case .integer(let number)? = try value(node, document, &frame).number(in: document), number >= 0 else {
             throw NotEvaluated(.failure)

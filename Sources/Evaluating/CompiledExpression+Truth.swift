@@ -3,18 +3,17 @@ package import BSON
 /// Evaluates nodes as conditions.
 extension CompiledExpression {
     func truth(
-        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
+        _ node: NodeID, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Bool {
-        switch node {
-        // Loops over the indices do not copy the nodes.
+        switch table[node] {
         case .all(let parts):
-            for index in parts.indices where try !truth(parts[index], document, &frame) { return false }
+            for place in parts where try !truth(table[operand: place], document, &frame) { return false }
             return true
         case .any(let parts):
-            for index in parts.indices where try truth(parts[index], document, &frame) { return true }
+            for place in parts where try truth(table[operand: place], document, &frame) { return true }
             return false
         case .not(let part): return try !truth(part, document, &frame)
-        case .fieldHasType(let index, let types): return types.contains(frame.fields[index]?.type)
+        case .fieldHasType(let index, let types): return types.contains(frame.fields[Int(index)]?.type)
         case .hasType(let subject, let types): return types.contains(try value(subject, document, &frame).type)
         case .compare(let order, let left, let right):
             let (left, right) = (try value(left, document, &frame), try value(right, document, &frame))
@@ -26,9 +25,9 @@ extension CompiledExpression {
                 if !isFound { isFound = try compare(subject, element, document) == .equal }
             }
             return isFound
-        case .isSame(let values, let condition):
-            try bind(values, document, &frame)
-            let (left, right) = (frame.slots[values[0].slot], frame.slots[values[1].slot])
+        case .isSame(let values, let slot, let condition):
+            try bind(values, from: slot, document, &frame)
+            let (left, right) = (frame.slots[Int(slot)], frame.slots[Int(slot) + 1])
             if let areSame = areSame(left, right, document) { return areSame }
             return try truth(condition, document, &frame)
         case .someElement(let list):
@@ -44,8 +43,8 @@ extension CompiledExpression {
         case .choose(let condition, let then, let other):
             return try truth(condition, document, &frame)
                 ? truth(then, document, &frame) : truth(other, document, &frame)
-        case .bind(let values, let body):
-            try bind(values, document, &frame)
+        case .bind(let values, let slot, let body):
+            try bind(values, from: slot, document, &frame)
             return try truth(body, document, &frame)
         default: return isTrue(try value(node, document, &frame), document)
         }
@@ -68,10 +67,10 @@ extension CompiledExpression {
     }
 
     func bind(
-        _ values: [(slot: Int, value: Node)], _ document: borrowing BSONView, _ frame: inout Frame
+        _ values: Node.Operands, from slot: Node.Slot, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) {
-        for index in values.indices {
-            frame.slots[values[index].slot] = try value(values[index].value, document, &frame)
+        for (slot, place) in zip(Int(slot)..., values) {
+            frame.slots[slot] = try value(table[operand: place], document, &frame)
         }
     }
 
@@ -81,13 +80,13 @@ extension CompiledExpression {
     ///
     /// Throws if the value is not an array, because the server then ends the command with an error.
     func eachElement(
-        of list: Node, _ document: borrowing BSONView, _ frame: inout Frame,
+        of list: NodeID, _ document: borrowing BSONView, _ frame: inout Frame,
         _ body: (Operand, inout Frame, borrowing BSONView) throws(NotEvaluated) -> Void
     ) throws(NotEvaluated) {
-        switch list {
+        switch table[list] {
         case .array(let parts):
-            for index in parts.indices {
-                let element = try value(parts[index], document, &frame)
+            for place in parts {
+                let element = try value(table[operand: place], document, &frame)
                 try body(element.type == nil ? .value(.null) : element, &frame, document)
             }
         case .choose(let condition, let then, let other):
@@ -95,14 +94,14 @@ extension CompiledExpression {
             try eachElement(of: branch, document, &frame, body)
         case .map(let input, let slot, let element):
             try eachElement(of: input, document, &frame) { item, frame, document throws(NotEvaluated) in
-                frame.slots[slot] = item
+                frame.slots[Int(slot)] = item
                 let mapped = try value(element, document, &frame)
                 // A missing value becomes null in an array.
                 try body(mapped.type == nil ? .value(.null) : mapped, &frame, document)
             }
         case .filter(let input, let slot, let condition):
             try eachElement(of: input, document, &frame) { item, frame, document throws(NotEvaluated) in
-                frame.slots[slot] = item
+                frame.slots[Int(slot)] = item
                 if try truth(condition, document, &frame) { try body(item, &frame, document) }
             }
         default: try eachElement(of: try value(list, document, &frame), document, &frame, body)
@@ -128,15 +127,15 @@ extension CompiledExpression {
     ///
     /// If the array is the result of a `$map`, the array itself is not built.
     private func eachTruth(
-        of list: Node, _ document: borrowing BSONView, _ frame: inout Frame, _ take: (Bool) -> Void
+        of list: NodeID, _ document: borrowing BSONView, _ frame: inout Frame, _ take: (Bool) -> Void
     ) throws(NotEvaluated) {
-        guard case .map(let input, let slot, let body) = list else {
+        guard case .map(let input, let slot, let body) = table[list] else {
             return try eachElement(of: list, document, &frame) { element, _, document throws(NotEvaluated) in
                 take(isTrue(element, document))
             }
         }
         try eachElement(of: input, document, &frame) { element, frame, document throws(NotEvaluated) in
-            frame.slots[slot] = element
+            frame.slots[Int(slot)] = element
             take(try truth(body, document, &frame))
         }
     }
@@ -213,14 +212,12 @@ extension Node.Order {
 /// `$mergeObjects` keeps one field of each repeated name, and renumbers the keys of arrays.
 extension CompiledExpression {
     private func changesByMerging(
-        _ subject: Node, seesKeys: Bool, _ document: borrowing BSONView, _ frame: inout Frame
+        _ subject: NodeID, seesKeys: Bool, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Bool {
-        let object: Operand
-        if case .path(.root, let names) = subject, names.isEmpty {
+        if case .path(.root, let names) = table[subject], names.isEmpty {
             return try changesByMerging(document, seesKeys: seesKeys)
         }
-        object = try value(subject, document, &frame)
-        switch object {
+        switch try value(subject, document, &frame) {
         case .element(let element) where element.type == .object:
             return try changesByMerging(try view(of: element, document), seesKeys: seesKeys)
         case .value(.object(let object)): return try changesByMerging(object.view, seesKeys: seesKeys)

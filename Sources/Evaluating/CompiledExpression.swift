@@ -5,11 +5,12 @@ package import Jobs
 ///
 /// The evaluation throws ``NotEvaluated`` if the result depends on the server's version or on a collation, or if the
 /// evaluation reaches an unknown operator. `EvaluatorConformanceTests` compares the results with the server's.
-package struct CompiledExpression: Sendable {
-    let root: Node
+package final class CompiledExpression: Sendable {
+    let table: NodeTable
+    private let root: NodeID
     /// The top-level fields that this expression reads, and those of the expressions compiled before it in the same
     /// group.
-    let group: SharedFields
+    private let group: SharedFields
     /// The names of the document's fields that the expression reads through ``Node/field(_:_:)``.
     private let names: [String]
     /// Whether the expression reads more of the document than the fields of ``names``.
@@ -20,7 +21,7 @@ package struct CompiledExpression: Sendable {
     /// Compiles an expression; an unknown operator or variable in it throws only when the evaluation of a document
     /// reaches it.
     /// - Parameter isCollated: whether the collection has a collation.
-    package init(_ expression: Expression, isCollated: Bool = false) {
+    package convenience init(_ expression: Expression, isCollated: Bool = false) {
         var group = SharedFields()
         self.init(expression, isCollated: isCollated, in: &group)
     }
@@ -28,8 +29,8 @@ package struct CompiledExpression: Sendable {
     /// Compiles an expression of a group, whose expressions can be evaluated in one ``Frame``.
     package init(_ expression: Expression, isCollated: Bool = false, in group: inout SharedFields) {
         var compiler = ExpressionCompiler(group)
-        root = compiler.compile(expression.bson).simplified
-        (names, readsMore) = (compiler.fieldNames, compiler.readsMore)
+        root = compiler.compile(expression.bson)
+        (table, names, readsMore) = (compiler.table, compiler.fieldNames, compiler.readsMore)
         group = compiler.group
         (self.group, self.isCollated) = (group, isCollated)
     }
@@ -70,16 +71,19 @@ package struct CompiledExpression: Sendable {
 
 /// Evaluates the nodes of an expression as values.
 extension CompiledExpression {
+    /// Returns the name at a place of ``NodeTable/names``.
+    private func name(_ place: Int32) -> String { table.names[Int(place)] }
+
     func value(
-        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
+        _ node: NodeID, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
-        switch node {
-        case .constant(let value): return .value(value)
+        switch table[node] {
+        case .constant(let place): return .value(table.constants[Int(place)])
         case .missing: return .missing
-        case .path(let base, let names): return try follow(names[...], from: base, document, frame)
+        case .path(let base, let names): return try follow(names, from: base, document, frame)
         case .field(let index, let names):
-            guard let element = frame.fields[index] else { return .missing }
-            return names.isEmpty ? .element(element) : try follow(names[...], from: .element(element), document)
+            guard let element = frame.fields[Int(index)] else { return .missing }
+            return names.isEmpty ? .element(element) : try follow(names, from: .element(element), document)
         case .all, .any, .not, .hasType, .fieldHasType, .compare, .isAmong, .isSame, .someElement, .everyElement,
             .changesByMerging:
             return .value(.bool(try truth(node, document, &frame)))
@@ -89,18 +93,21 @@ extension CompiledExpression {
             return try truth(condition, document, &frame)
                 ? value(then, document, &frame) : value(other, document, &frame)
         case .firstPresent(let parts):
-            for index in parts.indices.dropLast() {
-                let found = try value(parts[index], document, &frame)
+            let last = parts.upperBound - 1
+            for place in parts.lowerBound..<last {
+                let found = try value(table[operand: place], document, &frame)
                 if !found.isNullish { return found }
             }
-            return try value(parts[parts.count - 1], document, &frame)
-        case .bind(let values, let body):
-            try bind(values, document, &frame)
+            return try value(table[operand: last], document, &frame)
+        case .bind(let values, let slot, let body):
+            try bind(values, from: slot, document, &frame)
             return try value(body, document, &frame)
         case .array, .map, .filter: return try list(node, document, &frame)
-        case .object(let fields):
+        case .object(let names, let values):
             var builder = BSONBuilder()
-            for (name, node) in fields { builder.append(name, try value(node, document, &frame), of: document) }
+            for (name, place) in zip(names, values) {
+                builder.append(self.name(name), try value(table[operand: place], document, &frame), of: document)
+            }
             return .value(.object(builder.finish()))
         case .entries(let subject): return try entries(of: value(subject, document, &frame), document)
         case .fromEntries(let list): return try object(of: value(list, document, &frame), document)
@@ -118,20 +125,20 @@ extension CompiledExpression {
             return try text(node, document, &frame)
         case .convert(let input, let target, let onError, let onNull):
             return try convert(input, to: target, onError: onError, onNull: onNull, document, &frame)
-        case .unknown(let name): throw NotEvaluated(.operation(name))
+        case .unknown(let place): throw NotEvaluated(.operation(name(place)))
         }
     }
 
     // MARK: Paths
 
     private func follow(
-        _ names: ArraySlice<String>, from base: Node.Base, _ document: borrowing BSONView, _ frame: Frame
+        _ names: Node.Names, from base: Node.Base, _ document: borrowing BSONView, _ frame: Frame
     ) throws(NotEvaluated) -> Operand {
         switch base {
-        case .variable(let slot): return try follow(names, from: frame.slots[slot], document)
+        case .variable(let slot): return try follow(names, from: frame.slots[Int(slot)], document)
         case .root:
-            guard let name = names.first else { return .value(.object(BSONDocument(copying: document))) }
-            guard let element = try find(name, in: document) else { return .missing }
+            guard let first = names.first else { return .value(.object(BSONDocument(copying: document))) }
+            guard let element = try find(name(first), in: document) else { return .missing }
             return try follow(names.dropFirst(), from: .element(element), document)
         }
     }
@@ -141,15 +148,15 @@ extension CompiledExpression {
     /// For an array, returns an array of the values that the path has in the array's objects, and skips the other
     /// elements.
     private func follow(
-        _ names: ArraySlice<String>, from operand: Operand, _ document: borrowing BSONView
+        _ names: Node.Names, from operand: Operand, _ document: borrowing BSONView
     ) throws(NotEvaluated) -> Operand {
-        guard let name = names.first else { return operand }
+        guard let first = names.first else { return operand }
         switch operand {
         case .element(let element) where element.type == .object:
-            guard let inner = try find(name, in: try view(of: element, document)) else { return .missing }
+            guard let inner = try find(name(first), in: try view(of: element, document)) else { return .missing }
             return try follow(names.dropFirst(), from: .element(inner), document)
         case .value(.object(let object)):
-            guard let inner = try find(name, in: object.view) else { return .missing }
+            guard let inner = try find(name(first), in: object.view) else { return .missing }
             let value: BSONValue
             do { value = try object.view.value(inner) } catch { throw NotEvaluated(.damage) }
             return try follow(names.dropFirst(), from: .value(value), document)
@@ -173,14 +180,14 @@ extension CompiledExpression {
     // MARK: Lists and objects
 
     private func list(
-        _ node: Node, _ document: borrowing BSONView, _ frame: inout Frame
+        _ node: NodeID, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
-        switch node {
+        switch table[node] {
         case .map(let input, _, _), .filter(let input, _, _):
             // `$map` and `$filter` return null for a null or missing input. Two kinds of input need no test for null:
             // an array literal is never null, and for a `$cond` that is null, `eachElement` throws.
-            if case .array = input { break }
-            if case .choose = input { break }
+            if case .array = table[input] { break }
+            if case .choose = table[input] { break }
             if try value(input, document, &frame).isNullish { return .value(.null) }
         default: break
         }
@@ -235,11 +242,11 @@ extension CompiledExpression {
     }
 
     private func merged(
-        _ parts: [Node], _ document: borrowing BSONView, _ frame: inout Frame
+        _ parts: Node.Operands, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         var fields = MergedFields()
-        for part in parts {
-            let operand = try value(part, document, &frame)
+        for place in parts {
+            let operand = try value(table[operand: place], document, &frame)
             if operand.isNullish { continue }
             guard case .object(let object)? = try operand.value(in: document) else { throw NotEvaluated(.failure) }
             try fields.add(object.view)
@@ -260,11 +267,11 @@ extension CompiledExpression {
     }
 
     private func zipped(
-        _ inputs: [Node], _ document: borrowing BSONView, _ frame: inout Frame
+        _ inputs: Node.Operands, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         var lists: [[BSONValue]] = []
-        for input in inputs {
-            let list = try value(input, document, &frame)
+        for place in inputs {
+            let list = try value(table[operand: place], document, &frame)
             if list.isNullish { return .value(.null) }
             var elements: [BSONValue] = []
             var none = Frame()
@@ -288,7 +295,7 @@ extension CompiledExpression {
     }
 
     private func convert(
-        _ input: Node, to target: Node, onError: Node?, onNull: Node?, _ document: borrowing BSONView,
+        _ input: NodeID, to target: NodeID, onError: NodeID?, onNull: NodeID?, _ document: borrowing BSONView,
         _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
         let operand = try value(input, document, &frame)

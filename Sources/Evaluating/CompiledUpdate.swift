@@ -60,19 +60,24 @@ package struct CompiledUpdate: Sendable {
     }
 
     /// Returns the document after the update.
-    /// - Parameter frame: has the document's fields.
-    package func applied(to document: borrowing BSONView, in frame: Frame) throws(NotEvaluated) -> BSONDocument {
+    /// - Parameter frame: has the document's fields, and still has them afterwards.
+    package func applied(
+        to document: borrowing BSONView, in frame: inout Frame
+    ) throws(NotEvaluated) -> BSONDocument {
         guard let first = stages.first else { return BSONDocument(copying: document) }
-        // Each later stage reads the fields of the document that the previous stage returned. They are located in a
-        // copy of the frame, so that the caller's frame keeps the fields of `document`.
-        var frame = frame
         var result = try Self.applied(first, to: document, &frame)
+        guard stages.count > 1 else { return result }
+        // Each later stage reads the fields of the document that the previous stage returned.
+        var later = frame
         for stage in stages.dropFirst() {
-            try frame.locate(group, in: result.view)
-            result = try Self.applied(stage, to: result.view, &frame)
+            try later.locate(group, in: result.view)
+            result = try Self.applied(stage, to: result.view, &later)
         }
         return result
     }
+
+    /// The number of bytes by which most documents grow at most.
+    private static let growth = 64
 
     /// Returns the document after one `$set` stage.
     ///
@@ -82,22 +87,22 @@ package struct CompiledUpdate: Sendable {
         _ fields: [(name: String, value: CompiledExpression)], to document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> BSONDocument {
         var values: [(operand: Operand, isPlaced: Bool)] = []
-        values.reserveCapacity(fields.count)
-        // A loop over the fields themselves would copy each expression.
-        for index in fields.indices {
-            values.append((try fields[index].value.operand(for: document, in: &frame), false))
-        }
-        var builder = BSONBuilder()
+        for field in fields { values.append((try field.value.operand(for: document, in: &frame), false)) }
+        var builder = BSONBuilder(capacity: document.byteCount + Self.growth)
+        // The elements before `position` are copied up to `copied`.
         var position = document.firstPosition
-        while let element = try document.nextElement(&position) {
+        var copied = position
+        while true {
+            let start = position
+            guard let element = try document.nextElement(&position) else { break }
             let name = document.nameBytes(element)
-            if let index = fields.indices.first(where: { name.isEqual(to: fields[$0].name) }) {
-                values[index].isPlaced = true
-                builder.append(fields[index].name, values[index].operand, of: document)
-            } else {
-                builder.append(element, of: document)
-            }
+            guard let index = fields.indices.first(where: { name.isEqual(to: fields[$0].name) }) else { continue }
+            values[index].isPlaced = true
+            builder.append(copied..<start, of: document)
+            builder.append(fields[index].name, values[index].operand, of: document)
+            copied = position
         }
+        builder.append(copied..<document.end - 1, of: document)
         for index in fields.indices where !values[index].isPlaced {
             builder.append(fields[index].name, values[index].operand, of: document)
         }

@@ -2,76 +2,132 @@ import BSON
 import Patterns
 
 /// A node of a compiled expression.
-indirect enum Node: Sendable {
+///
+/// A node names its operands by ``NodeID``, and constants, names and patterns by their places in a ``NodeTable``.
+/// Therefore a copy of a node counts no references.
+enum Node: Sendable {
     /// The value in which a path of field names starts: the document or a variable.
     enum Base: Hashable, Sendable {
         case root
-        case variable(Int)
+        case variable(Int32)
     }
 
     /// The order that a comparison requires of its two values.
     enum Order: Sendable { case equal, unequal, less, atMost, greater, atLeast }
 
-    case constant(BSONValue)
-    case missing
-    case path(Base, [String])
-    /// A path that starts at a top-level field; the number is the field's index in ``Frame/fields``.
-    case field(Int, [String])
+    /// Consecutive operands in ``NodeTable``.
+    typealias Operands = Range<Int32>
+    /// Consecutive names in ``NodeTable/names``.
+    typealias Names = Range<Int32>
+    /// The place of a variable in ``Frame/slots``.
+    typealias Slot = Int32
 
-    case all([Node])
-    case any([Node])
-    case not(Node)
-    case hasType(Node, TypeSet)
+    case constant(Int32)
+    case missing
+    case path(Base, Names)
+    /// A path that starts at a top-level field; the number is the field's index in ``Frame/fields``.
+    case field(Int32, Names)
+
+    case all(Operands)
+    case any(Operands)
+    case not(NodeID)
+    case hasType(NodeID, TypeSet)
     /// Whether a top-level field has one of the types; the number is the field's index in ``Frame/fields``.
-    case fieldHasType(Int, TypeSet)
-    case compare(Order, Node, Node)
-    case isAmong(Node, Node)
+    case fieldHasType(Int32, TypeSet)
+    case compare(Order, NodeID, NodeID)
+    case isAmong(NodeID, NodeID)
     /// Whether two values are the same by the condition `by`, which compares the variables `left` and `right`.
     ///
     /// See ``Expression/comparesLeftAndRight(_:)``. If the bytes of the two values already show the result, the
     /// condition is not evaluated.
-    case isSame([(slot: Int, value: Node)], by: Node)
-    case someElement(Node)
-    case everyElement(Node)
+    case isSame(Operands, from: Slot, by: NodeID)
+    case someElement(NodeID)
+    case everyElement(NodeID)
     /// Whether `$mergeObjects` with an object as its only operand returns a changed object.
     ///
     /// `$mergeObjects` keeps one field of each name, and renumbers arrays whose keys are not 0, 1, 2 and so on. With
     /// `seesKeys`, a change of any byte counts. Otherwise, only a change of the object's size counts; renumbering does
     /// not always change the size.
-    case changesByMerging(Node, seesKeys: Bool)
+    case changesByMerging(NodeID, seesKeys: Bool)
 
-    case type(Node)
-    case choose(if: Node, then: Node, else: Node)
-    case firstPresent([Node])
-    case bind([(slot: Int, value: Node)], in: Node)
+    case type(NodeID)
+    case choose(if: NodeID, then: NodeID, else: NodeID)
+    case firstPresent(Operands)
+    /// Binds the values to the variables in the slots from `from` on, and evaluates `in`.
+    case bind(Operands, from: Slot, in: NodeID)
 
-    case array([Node])
-    case object([(name: String, value: Node)])
-    case map(Node, slot: Int, to: Node)
-    case filter(Node, slot: Int, by: Node)
-    case entries(Node)
-    case fromEntries(Node)
-    case merged([Node])
-    case element(Node, at: Node)
-    case count(Node)
-    case zip([Node])
+    case array(Operands)
+    /// An object of as many fields as there are names; each has the value of the operand at the same place.
+    case object(Names, Operands)
+    case map(NodeID, slot: Slot, to: NodeID)
+    case filter(NodeID, slot: Slot, by: NodeID)
+    case entries(NodeID)
+    case fromEntries(NodeID)
+    case merged(Operands)
+    case element(NodeID, at: NodeID)
+    case count(NodeID)
+    case zip(Operands)
 
-    case absolute(Node)
-    case rounded(Node)
-    case product(Node, Node)
-    case quotient(Node, Node)
+    case absolute(NodeID)
+    case rounded(NodeID)
+    case product(NodeID, NodeID)
+    case quotient(NodeID, NodeID)
 
-    case concat([Node])
-    case split(Node, by: Node)
-    case byteCount(Node)
-    case byteIndex(Node, of: Node, from: Node?, to: Node?)
-    case bytes(Node, from: Node, count: Node)
-    case trimmedEnd(Node, of: Node)
-    case matches(Node, pattern: Pattern)
+    case concat(Operands)
+    case split(NodeID, by: NodeID)
+    case byteCount(NodeID)
+    case byteIndex(NodeID, of: NodeID, from: NodeID?, to: NodeID?)
+    case bytes(NodeID, from: NodeID, count: NodeID)
+    case trimmedEnd(NodeID, of: NodeID)
+    /// Whether a text matches the pattern at this place in ``NodeTable/patterns``.
+    case matches(NodeID, pattern: Int32)
 
-    case convert(Node, to: Node, onError: Node?, onNull: Node?)
-    case size(Node)
-    case unknown(String)
+    case convert(NodeID, to: NodeID, onError: NodeID?, onNull: NodeID?)
+    case size(NodeID)
+    /// The operator, option or variable at this place in ``NodeTable/names``, which the client does not know.
+    case unknown(Int32)
+}
+
+/// The place of a node in a ``NodeTable``.
+struct NodeID: Sendable {
+    let index: Int32
+}
+
+/// The nodes of an expression, and the tables to which they refer; a node stands after its operands.
+struct NodeTable: Sendable {
+    private var nodes: [Node] = []
+    private var operands: [NodeID] = []
+    private(set) var constants: [BSONValue] = []
+    private(set) var names: [String] = []
+    private(set) var patterns: [Pattern] = []
+
+    subscript(_ id: NodeID) -> Node { nodes[Int(id.index)] }
+
+    /// The operand at a place of ``Node/Operands``.
+    subscript(operand place: Int32) -> NodeID { operands[Int(place)] }
+
+    mutating func add(_ node: Node) -> NodeID { NodeID(index: Self.append(node, to: &nodes)) }
+
+    mutating func add(_ operands: [NodeID]) -> Node.Operands {
+        let start = Int32(self.operands.count)
+        self.operands += operands
+        return start..<Int32(self.operands.count)
+    }
+
+    mutating func add(_ names: [String]) -> Node.Names {
+        let start = Int32(self.names.count)
+        self.names += names
+        return start..<Int32(self.names.count)
+    }
+
+    mutating func add(constant value: BSONValue) -> Int32 { Self.append(value, to: &constants) }
+    mutating func add(name: String) -> Int32 { Self.append(name, to: &names) }
+    mutating func add(pattern: Pattern) -> Int32 { Self.append(pattern, to: &patterns) }
+
+    private static func append<Entry>(_ entry: Entry, to entries: inout [Entry]) -> Int32 {
+        entries.append(entry)
+        return Int32(entries.count - 1)
+    }
 }
 
 /// A set of BSON types and the pseudo-type "missing", as a 64-bit mask.

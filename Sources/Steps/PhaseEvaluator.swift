@@ -112,7 +112,7 @@ package struct PhaseEvaluator: Sendable {
         of document: borrowing BSONView, in frame: inout Frame
     ) throws(NotEvaluated) -> (before: BSONDocument, after: BSONDocument) {
         guard changesOnlyTouched else {
-            let after = try change(of: document, in: frame).after
+            let after = try change(of: document, in: &frame).after
             return (try touchedFields(of: document), try touchedFields(of: after.view))
         }
         var (before, after) = (BSONBuilder(), BSONBuilder())
@@ -149,12 +149,12 @@ package struct PhaseEvaluator: Sendable {
     /// The document must need the phase, and its fields must be in `frame`.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     private func change(
-        of document: borrowing BSONView, in frame: Frame
+        of document: borrowing BSONView, in frame: inout Frame
     ) throws(NotEvaluated) -> (after: BSONDocument, parts: Int) {
         try document.checkArrays(in: names)
         // If the phase has only one part, the document needs that part, because it needs the phase.
         guard parts.count > 1 else {
-            let after = try applied(0, to: document, frame)
+            let after = try applied(0, to: document, &frame)
             try after.view.checkArrays(in: names)
             return (after, 1)
         }
@@ -163,7 +163,7 @@ package struct PhaseEvaluator: Sendable {
         for part in parts.indices {
             try later.locate(group, in: after.view)
             guard try parts[part].needs.holds(for: after.view, in: &later) else { continue }
-            after = try applied(part, to: after.view, later)
+            after = try applied(part, to: after.view, &later)
             count += 1
         }
         try after.view.checkArrays(in: names)
@@ -172,9 +172,9 @@ package struct PhaseEvaluator: Sendable {
 
     /// Returns a document after one of ``parts``.
     private func applied(
-        _ part: Int, to document: borrowing BSONView, _ frame: Frame
+        _ part: Int, to document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> BSONDocument {
-        let after = try parts[part].update.applied(to: document, in: frame)
+        let after = try parts[part].update.applied(to: document, in: &frame)
         guard after.bytes.count <= Self.largest else { throw NotEvaluated(.failure) }
         return after
     }
@@ -200,21 +200,25 @@ package struct PhaseEvaluator: Sendable {
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     func outcome(of document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Preview.Outcome? {
         guard try isNeeded(by: document, in: &frame) else { return nil }
-        let (after, parts) = try change(of: document, in: frame)
-        return Preview.Outcome(
-            before: BSONDocument(copying: document), after: after, isOpen: try isNeeded(by: after.view, in: &frame),
-            changes: parts)
+        let change = try change(ofNeeding: document, in: &frame)
+        return Preview.Outcome(before: BSONDocument(copying: document), change: change)
     }
 
-    /// Returns the change of a document that is known to need the phase.
+    /// Returns the change of a document that is known to need the phase, and whose fields `frame` has.
+    ///
+    /// Afterwards, `frame` has the fields of the changed document.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func change(
         ofNeeding document: borrowing BSONView, in frame: inout Frame
     ) throws(NotEvaluated) -> Preview.Change {
-        try frame.locate(group, in: document)
-        let (after, parts) = try change(of: document, in: frame)
+        let (after, parts) = try change(of: document, in: &frame)
         return Preview.Change(after: after, isOpen: try isNeeded(by: after.view, in: &frame), parts: parts)
     }
+
+    /// Returns the finder of a job's steps; `nil` if the client cannot evaluate them.
+    ///
+    /// When the finder has examined a document, its frame has the fields that ``change(ofNeeding:in:)`` reads.
+    package func finder(of job: CompiledJob) -> StepFinder? { job.finder(in: group) }
 }
 
 extension BSONView {

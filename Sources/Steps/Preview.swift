@@ -12,18 +12,13 @@ package struct Preview: ~Copyable {
     package struct Outcome {
         /// The document before the phase; `nil` if the document does not need the phase.
         package var before: BSONDocument?
-        /// The document after the phase.
-        package var after: BSONDocument
-        /// Whether the document would need the phase again after the phase has changed it.
-        package var isOpen: Bool
-        /// The number of ``Phase/parts`` that change the document.
-        package var changes: Int
+        package var change: Change
 
-        /// The change of the document.
-        package var change: Change { Change(after: after, isOpen: isOpen, parts: changes) }
+        /// The document after the phase.
+        package var after: BSONDocument { change.after }
     }
 
-    /// The change of a document that needs the phase.
+    /// The change of a document by the phase.
     package struct Change {
         /// The document after the phase.
         package var after: BSONDocument
@@ -114,9 +109,12 @@ package struct Preview: ~Copyable {
     private mutating func nextEvaluated() throws -> Outcome? {
         while let outcome = try evaluation?.next() {
             guard outcome.isChanged || !onlyNeeding else { continue }
+            let parts = phase.parts.count {
+                !outcome.findings.isEmpty && outcome.findings[$0].contains(.needed)
+            }
             return Outcome(
-                before: outcome.isChanged ? outcome.before : nil, after: outcome.after, isOpen: outcome.isOpen,
-                changes: phase.parts.count { !outcome.findings.isEmpty && outcome.findings[$0].contains(.needed) })
+                before: outcome.isChanged ? outcome.before : nil,
+                change: Change(after: outcome.after, isOpen: outcome.isOpen, parts: parts))
         }
         return nil
     }

@@ -58,7 +58,7 @@ struct ServerPreview: ~Copyable {
         var outcome = found
         if isLarge, let id = outcome.after["_id"] {
             outcome.before = try read(id)
-            if outcome.before == nil { outcome.changes = 0 }
+            if outcome.before == nil { outcome.change.parts = 0 }
         }
         return outcome
     }
@@ -95,9 +95,8 @@ struct ServerPreview: ~Copyable {
                 builder.append(element, of: view)
             }
         }
-        let outcome = Preview.Outcome(
-            before: before, after: builder.finish(), isOpen: isOpen,
-            changes: changes ?? (before == nil && !isLarge ? 0 : 1))
-        return (outcome, isLarge)
+        let change = Preview.Change(
+            after: builder.finish(), isOpen: isOpen, parts: changes ?? (before == nil && !isLarge ? 0 : 1))
+        return (Preview.Outcome(before: before, change: change), isLarge)
     }
 }

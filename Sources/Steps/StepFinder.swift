@@ -42,9 +42,10 @@ package struct StepFinder: Sendable {
     /// - Parameters:
     ///   - steps: the steps of a job.
     ///   - isInTurn: whether a step may depend on what the steps before it write.
+    ///   - group: the fields of other expressions that are evaluated in the same frame.
     /// - Returns: `nil` if the steps depend on each other, and the client cannot evaluate the change of a step.
-    init?(_ steps: [CompiledStep], inTurn isInTurn: Bool) {
-        var group = SharedFields()
+    init?(_ steps: [CompiledStep], inTurn isInTurn: Bool, in group: SharedFields) {
+        var group = group
         isAnything = CompiledExpression(Self.isAnything(steps), in: &group)
         var questions: [Question] = []
         for (index, step) in steps.enumerated() {
@@ -122,7 +123,7 @@ package struct StepFinder: Sendable {
     /// Returns the memory in which the finder evaluates one document after another.
     package func frame() -> Frame { group.frame() }
 
-    /// Returns the findings of the steps in a document.
+    /// Returns the findings of the steps in a document; afterwards, `frame` has the document's fields.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     package func findings(
         in document: borrowing BSONView, _ frame: inout Frame
@@ -142,9 +143,10 @@ package struct StepFinder: Sendable {
             }
             guard let update = questions[step].update, questions[step].changes(findings[first...]) else { continue }
             changed =
-                if let changed { try after(update, changed.view, frame) } else { try after(update, document, frame) }
+                if let changed { try after(update, changed.view, &frame) } else { try after(update, document, &frame) }
             if let changed { try frame.locate(group, in: changed.view) }
         }
+        if changed != nil { try frame.locate(group, in: document) }
         return findings
     }
 
@@ -163,10 +165,10 @@ package struct StepFinder: Sendable {
     }
 
     private func after(
-        _ update: CompiledUpdate, _ document: borrowing BSONView, _ frame: Frame
+        _ update: CompiledUpdate, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> BSONDocument {
         try document.checkArrays(in: touched)
-        let after = try update.applied(to: document, in: frame)
+        let after = try update.applied(to: document, in: &frame)
         try after.view.checkArrays(in: touched)
         return after
     }
@@ -182,7 +184,9 @@ extension CompiledJob {
     }
 
     /// Evaluates the steps in the client; `nil` if the client cannot evaluate them.
-    package var finder: StepFinder? {
-        isServerSide ? StepFinder(steps, inTurn: !hasIndependentSteps) : nil
+    package var finder: StepFinder? { finder(in: SharedFields()) }
+
+    func finder(in group: SharedFields) -> StepFinder? {
+        isServerSide ? StepFinder(steps, inTurn: !hasIndependentSteps, in: group) : nil
     }
 }

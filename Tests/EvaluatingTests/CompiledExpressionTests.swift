@@ -179,7 +179,7 @@ private func applied(_ pipeline: [BSONDocument], _ document: BSONDocument) throw
     let update = try #require(CompiledUpdate(pipeline, in: &group))
     var frame = group.frame()
     try frame.locate(group, in: document.view)
-    return try update.applied(to: document.view, in: frame)
+    return try update.applied(to: document.view, in: &frame)
 }
 
 /// Tests expressions that share one frame, as all expressions of a job's phase do.

@@ -35,10 +35,8 @@ final class DryRead: Sendable {
     /// The work of one thread.
     private struct Part: Sendable {
         var counts: Counts
-        /// The memory in which the thread evaluates the steps.
-        var finding: Frame
-        /// The memory in which the thread evaluates the job's change.
-        var evaluating: Frame
+        /// The memory in which the thread evaluates the steps and the job's change.
+        var frame: Frame
     }
 
     /// The error that the client could not evaluate more than ``Survey/maximumUnevaluated`` documents.
@@ -57,7 +55,7 @@ final class DryRead: Sendable {
 
     /// Prepares to read a whole collection; returns `nil` if the client cannot evaluate the job's steps.
     init?(_ runner: BackfillRunner, by evaluator: PhaseEvaluator, of collection: BackfillPlan.Collection) {
-        guard let finder = runner.job.finder else { return nil }
+        guard let finder = evaluator.finder(of: runner.job) else { return nil }
         (self.runner, self.evaluator, self.finder) = (runner, evaluator, finder)
         documents = collection.documents
         size = ChunkSize(runner.job.job.limits, averageSize: collection.averageSize).documents
@@ -85,7 +83,7 @@ final class DryRead: Sendable {
         let threads = RangeThreads(runner.job.job.namespace, on: pool, options: options)
         let reading = BackgroundTask(running: { [self] in
             try await threads.read({ [self] in
-                Part(counts: nothing, finding: finder.frame(), evaluating: evaluator.frame())
+                Part(counts: nothing, frame: finder.frame())
             }) { [self] in try add($1, to: &$0) }
         })
         switch reading.end() {
@@ -123,9 +121,9 @@ final class DryRead: Sendable {
         let findings: [StepFinder.Finding]
         var change: Preview.Change?
         do throws(NotEvaluated) {
-            findings = try finder.findings(in: document, &part.finding)
+            findings = try finder.findings(in: document, &part.frame)
             if findings.contains(where: \.isNeed) {
-                change = try evaluator.change(ofNeeding: document, in: &part.evaluating)
+                change = try evaluator.change(ofNeeding: document, in: &part.frame)
             }
         } catch {
             if let id = try document.find("_id") { part.counts.unevaluated.append(try document.value(id)) }

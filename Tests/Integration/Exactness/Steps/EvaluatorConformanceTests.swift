@@ -114,7 +114,7 @@ import Testing
                 // for example if a field name occurs twice.
                 try frame.locate(group, in: document.view)
                 guard try needs.holds(for: document.view, in: &frame) else { continue }
-                #expect(try update.applied(to: document.view, in: frame).bytes == after.bytes, "\(form): \(document)")
+                #expect(try update.applied(to: document.view, in: &frame).bytes == after.bytes, "\(form): \(document)")
             } catch {}
         }
         #expect(Double(reported) >= Double(asked) * minimum, "\(form): \(reported) of \(asked)")
