@@ -226,9 +226,7 @@ extension CompiledExpression {
     }
 
     private func changesByMerging(_ object: borrowing BSONView, seesKeys: Bool) throws(NotEvaluated) -> Bool {
-        do {
-            guard try object.mayChangeByMerging() else { return false }
-        } catch { throw NotEvaluated(.damage) }
+        guard try object.mayChangeByMerging() else { return false }
         var merged = MergedFields()
         try merged.add(object)
         return seesKeys
@@ -246,7 +244,11 @@ extension BSONView {
     ///
     /// If the result is `false`, `$mergeObjects` does not change the object. If it is `true`, the object must be merged
     /// to see whether it changes.
-    fileprivate func mayChangeByMerging() throws(BSONError) -> Bool {
+    func mayChangeByMerging() throws(NotEvaluated) -> Bool {
+        do throws(BSONError) { return try mayRepeatOrRenumber() } catch { throw NotEvaluated(.damage) }
+    }
+
+    private func mayRepeatOrRenumber() throws(BSONError) -> Bool {
         var (low, high, count) = (UInt64(0), UInt64(0), 0)
         var isCrowded = false
         var position = firstPosition

@@ -244,14 +244,18 @@ extension CompiledExpression {
     private func merged(
         _ parts: Node.Operands, _ document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> Operand {
-        var fields = MergedFields()
+        var merged: BSONDocument?
         for place in parts {
             let operand = try value(table[operand: place], document, &frame)
             if operand.isNullish { continue }
-            guard case .object(let object)? = try operand.value(in: document) else { throw NotEvaluated(.failure) }
-            try fields.add(object.view)
+            switch operand {
+            case .element(let element) where element.type == .object:
+                merged = try MergedFields.merged(merged, with: try view(of: element, document))
+            case .value(.object(let object)): merged = try MergedFields.merged(merged, with: object.view)
+            default: throw NotEvaluated(.failure)
+            }
         }
-        return .value(.object(fields.document))
+        return .value(.object(merged ?? [:]))
     }
 
     private func element(

@@ -36,7 +36,51 @@ struct MergedFields {
     }
 }
 
+extension MergedFields {
+    /// Returns the fields of an object that was merged before, with the fields of `object`.
+    ///
+    /// Usually `object` stays the same when it is merged, and the bytes of its fields can be copied.
+    /// - Parameter earlier: the object that was merged before; `nil` if `object` is the first one.
+    static func merged(
+        _ earlier: BSONDocument?, with object: borrowing BSONView
+    ) throws(NotEvaluated) -> BSONDocument {
+        guard try !object.mayChangeByMerging() else {
+            var fields = MergedFields()
+            if let earlier { try fields.add(earlier.view) }
+            try fields.add(object)
+            return fields.document
+        }
+        guard let earlier else { return BSONDocument(copying: object) }
+        var builder = BSONBuilder(capacity: earlier.bytes.count + object.byteCount)
+        let view = earlier.view
+        var position = view.firstPosition
+        while let field = try view.nextElement(&position) {
+            if let later = try object.element(namedAs: field, of: view) {
+                builder.append(later, of: object)
+            } else {
+                builder.append(field, of: view)
+            }
+        }
+        position = object.firstPosition
+        while let field = try object.nextElement(&position) {
+            if try view.element(namedAs: field, of: object) == nil { builder.append(field, of: object) }
+        }
+        return builder.finish()
+    }
+}
+
 extension BSONView {
+    /// Returns the first element with the name of another document's element; `nil` if there is none.
+    fileprivate func element(
+        namedAs other: BSONElement, of view: borrowing BSONView
+    ) throws(NotEvaluated) -> BSONElement? {
+        var position = firstPosition
+        while let element = try nextElement(&position) {
+            if nameBytes(element).isEqual(to: view.nameBytes(other)) { return element }
+        }
+        return nil
+    }
+
     /// Returns the next element like ``next(_:)``, but throws ``NotEvaluated`` if the document is damaged.
     func nextElement(_ position: inout Int) throws(NotEvaluated) -> BSONElement? {
         do { return try next(&position) } catch { throw NotEvaluated(.damage) }

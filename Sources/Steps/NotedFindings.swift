@@ -164,11 +164,18 @@ extension Survey {
             ["$limit": .integer(count)], ["$match": .object(quick)], ["$count": "n"],
         ]
         var cursor = collection.aggregate(first, options: Self.options)
-        return (try cursor.nextDocument()?["n"]?.integer ?? 0) <= count / Self.share
+        let isInMemory = documents * (size ?? 1_000) < Self.inMemory
+        return (try cursor.nextDocument()?["n"]?.integer ?? 0) <= count / (isInMemory ? Self.shareInMemory : Self.share)
     }
 
     /// The number of documents of which at most one on average may meet the survey's cheap condition, to count as few.
     package static let share = 40
+    /// The same number for a collection that the server probably has in memory.
+    ///
+    /// The server scans such a collection about as fast as the change stream returns the changes of one document in 50.
+    private static let shareInMemory = 200
+    /// The size in bytes below which a collection is probably in the server's memory.
+    private static let inMemory = 1 << 30
     /// The most documents and bytes, at the start of the collection, among which ``isSparse(among:size:)`` counts.
     private static let first = (documents: 5_000, bytes: 32 << 20)
 

@@ -74,6 +74,7 @@ struct Chunk: Sendable {
     /// Divides the chunk into chunks of at most `count` documents each; documents that were read need not be read
     /// again.
     func parts(of count: Int) -> [Chunk] {
+        if ids.count <= count { return [self] }
         if let documents { return documents.parts(of: count).map { Chunk($0, detail, phase: phase) } }
         return rereading(in: count)
     }
@@ -94,7 +95,6 @@ struct Chunk: Sendable {
     func metAgain(_ ids: [BSONValue]) -> Chunk? {
         conflicts < 2 ? Chunk(ids, phase: phase, conflicts: conflicts + 1) : nil
     }
-
 }
 
 extension Array {
