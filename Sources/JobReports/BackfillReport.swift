@@ -56,6 +56,8 @@ package struct BackfillReport: Sendable {
     package var namespace: Namespace
     /// How the run ended.
     package var outcome: Outcome
+    /// Whether the run was a dry run, and wrote nothing; a signal may have stopped it.
+    package var isDryRun: Bool { outcome == .dryRun || work.estimate != nil }
     /// The number of documents in the job's scope when the run began, either counted or taken from the collection's
     /// metadata.
     package var estimatedDocuments: Int

@@ -12,6 +12,8 @@ extension BackfillReport {
         case .dryRun: return "\(name): dry run, nothing was written"
         case .nothingToDo: return "\(name): nothing to do"
         case .done: return "\(name): done"
+        case .stopped(let stop) where isDryRun:
+            return "\(name): dry run, stopped by \(stop.text) before its end; nothing was written"
         case .stopped(let stop): return "\(name): stopped by \(stop.text); \(stop.remedy(for: job))"
         }
     }

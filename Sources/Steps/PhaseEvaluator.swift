@@ -113,6 +113,7 @@ package struct PhaseEvaluator: Sendable {
     ) throws(NotEvaluated) -> (before: BSONDocument, after: BSONDocument) {
         guard changesOnlyTouched else {
             let after = try change(of: document, in: &frame).after
+            try after.view.checkArrays(in: names)
             return (try touchedFields(of: document), try touchedFields(of: after.view))
         }
         var (before, after) = (BSONBuilder(), BSONBuilder())
@@ -146,18 +147,15 @@ package struct PhaseEvaluator: Sendable {
 
     /// Returns a document after the phase, and the number of ``Phase/parts`` that change it.
     ///
-    /// The document must need the phase, and its fields must be in `frame`.
+    /// The document must need the phase, and its fields must be in `frame`, where they still are afterwards. The arrays
+    /// of the changed document are still to be checked.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     private func change(
         of document: borrowing BSONView, in frame: inout Frame
     ) throws(NotEvaluated) -> (after: BSONDocument, parts: Int) {
-        try document.checkArrays(in: names)
+        try checkArrays(of: document, in: frame)
         // If the phase has only one part, the document needs that part, because it needs the phase.
-        guard parts.count > 1 else {
-            let after = try applied(0, to: document, &frame)
-            try after.view.checkArrays(in: names)
-            return (after, 1)
-        }
+        guard parts.count > 1 else { return (try applied(0, to: document, &frame), 1) }
         var after = BSONDocument(copying: document)
         var (count, later) = (0, frame)
         for part in parts.indices {
@@ -166,8 +164,18 @@ package struct PhaseEvaluator: Sendable {
             after = try applied(part, to: after.view, &later)
             count += 1
         }
-        try after.view.checkArrays(in: names)
         return (after, count)
+    }
+
+    /// Throws if the touched fields have arrays that the server may renumber; `frame` must have the document's fields.
+    private func checkArrays(of document: borrowing BSONView, in frame: Frame) throws(NotEvaluated) {
+        for field in touched.indices {
+            let element =
+                if let index = touched[field].index { frame.fields[index] } else {
+                    try document.field(touched[field].name)
+                }
+            if let element { try document.checkArray(element) }
+        }
     }
 
     /// Returns a document after one of ``parts``.
@@ -212,7 +220,9 @@ package struct PhaseEvaluator: Sendable {
         ofNeeding document: borrowing BSONView, in frame: inout Frame
     ) throws(NotEvaluated) -> Preview.Change {
         let (after, parts) = try change(of: document, in: &frame)
-        return Preview.Change(after: after, isOpen: try isNeeded(by: after.view, in: &frame), parts: parts)
+        let isOpen = try isNeeded(by: after.view, in: &frame)
+        try checkArrays(of: after.view, in: frame)
+        return Preview.Change(after: after, isOpen: isOpen, parts: parts)
     }
 
     /// Returns the finder of a job's steps; `nil` if the client cannot evaluate them.

@@ -25,8 +25,14 @@ struct PreviewCount: Sendable {
     var touchedBytes = 0
     /// The bytes of the `_id`s of all changed documents.
     var idBytes = 0
-    /// The bytes that the journal entries of all changed documents would have.
-    var journalBytes = 0
+    /// Whether the journal entries of the current chunk are made and counted.
+    var countsJournal = true
+    /// The changed documents of the chunks whose journal entries were counted, and the bytes of these entries.
+    private var journaled = (documents: 0, bytes: 0)
+    /// About how many bytes the journal entries of all changed documents would have.
+    var journalBytes: Int {
+        journaled.documents == 0 ? 0 : Int(Double(journaled.bytes) * Double(modified) / Double(journaled.documents))
+    }
 
     /// The number of documents in which the fields that the job writes are too large for undo; see
     /// ``BackfillRunner/noteOfLarge(_:)``.
@@ -79,7 +85,10 @@ struct PreviewCount: Sendable {
         }
         guard let id = try document.find("_id") else { return }
         idBytes += id.valueLength + 5
-        try journal.add(try document.value(id), before: document, after: new)
+        if countsJournal {
+            journaled.documents += 1
+            try journal.add(try document.value(id), before: document, after: new)
+        }
         for name in touched {
             if let element = try new.find(name) { touchedBytes += name.utf8.count + 2 + element.valueLength }
         }
@@ -98,7 +107,7 @@ struct PreviewCount: Sendable {
     mutating func endChunk() {
         guard journal.count > 0 else { return }
         chunks += 1
-        journalBytes += journal.bytes
+        journaled.bytes += journal.bytes
         journal = ChunkJournal(touched: touched)
     }
 
@@ -110,7 +119,9 @@ struct PreviewCount: Sendable {
         failingAfter += other.failingAfter
         touchedBytes += other.touchedBytes
         idBytes += other.idBytes
-        journalBytes += other.journalBytes
+        journaled = (
+            journaled.documents + other.journaled.documents, journaled.bytes + other.journaled.bytes
+        )
         chunks += other.chunks
         large += other.large
         failures += other.failures

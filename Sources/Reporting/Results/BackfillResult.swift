@@ -38,7 +38,7 @@ package struct BackfillResult: Reportable {
 
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
-        let isDryRun = found.outcome == .dryRun
+        let isDryRun = found.isDryRun
         var report = Report(
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: found.headline, level: level)
@@ -100,11 +100,12 @@ package struct BackfillResult: Reportable {
         if let count = found.madeUnsyncable {
             lines.append(count.unsyncable(isDryRun ? "would make" : "made", found.headroom))
         }
-        return lines + (work.modified > 0 ? work.estimate?.lines ?? [] : [])
+        let isEstimated = found.outcome == .dryRun && work.modified > 0
+        return lines + (isEstimated ? work.estimate?.lines ?? [] : [])
     }
 
     private var facts: [Report.Fact] {
-        let isDryRun = found.outcome == .dryRun
+        let isDryRun = found.isDryRun
         var facts = [
             Report.Fact(
                 name: isDryRun ? "would change" : "changed",

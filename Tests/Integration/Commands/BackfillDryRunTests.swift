@@ -141,6 +141,50 @@ import Testing
             #expect(try await test.database.count("people", ["email": ""]) == 1)
         }
     }
+
+    /// A dry run of many chunks makes the journal entries of only some of them, and estimates the others.
+    @Test func theSizeOfTheJournalIsEstimated() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let count = 4_000
+            try await test.database.fill("people", count: count) {
+                ["_id": .integer($0), "name": .string(String(repeating: "n", count: 40) + "\($0)")]
+            }
+            func estimated(chunk: Int) async throws -> Int {
+                try test.job(
+                    steps: ["rename: {from: name, to: fullName}"], limits: "{chunk: {documents: \(chunk)}}")
+                let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json"))
+                return try #require(dry["estimate"]?.document?["journal_bytes"]?.integer)
+            }
+            let (all, some) = (try await estimated(chunk: count), try await estimated(chunk: 50))
+            #expect(all > count * 40)
+            #expect(abs(some - all) * 10 < all, "\(some) of \(all)")
+        }
+    }
+
+    /// A signal ends a dry run; its report has the counts so far, and says that nothing was written.
+    @Test func aSignalEndsADryRun() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let count = 9_000
+            try await test.database.fill("people", count: count) { ["_id": .integer($0)] }
+            try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 1000}}")
+            // The first finds choose and read the first parts of the collection.
+            var point = FailPoint("find", appName: test.appName, mode: .skip(4))
+            point.blockTime = .seconds(3)
+            let dry = try await test.mongod.failing(point) {
+                try await test.backfill("job", "--dry-run") { program in
+                    try await test.mongod.waitForCommand("find", of: test.appName)
+                    program.send(SIGTERM)
+                }
+            }
+            #expect(dry.exitCode == 75, "\(dry.errors)")
+            #expect(dry.output.contains("nothing was written"), "\(dry.output)")
+            #expect(dry.output.contains("would change"), "\(dry.output)")
+            #expect(!dry.output.contains("would change 9,000"), "\(dry.output)")
+            #expect(!dry.output.contains("a run would take"), "\(dry.output)")
+            #expect(try await test.database.count("people", ["email": ""]) == 0)
+        }
+    }
+
     /// The client does not know the value of `$now` before the first run of a job.
     ///
     /// The search for a sample finds no document that needs the job, so the dry run begins to read in the client, and
