@@ -93,12 +93,11 @@ struct HeldPairs {
         _ key: IDKey, _ held: Held, under kernel: borrowing Kernel
     ) throws -> (isNew: Bool, isNewConflict: Bool) {
         let before = pairs[key]
-        if let before, before.refusal.id != held.refusal.id || before.side != held.side {
-            try release(key, under: kernel)
-        }
+        let hasOtherRecord = before.map { $0.refusal.id != held.refusal.id || $0.side != held.side } ?? true
+        if before != nil, hasOtherRecord { try release(key, under: kernel) }
         let isNew = before.map { !$0.refusal.reason.isSame(as: held.refusal.reason) || $0.side != held.side } ?? true
         let isNewConflict = held.isConflict && before?.isConflict != true
-        if isNew || before?.changes != held.changes {
+        if isNew || hasOtherRecord || before?.changes != held.changes {
             let record = recordID(held.side, held.refusal.id)
             let changes = BSONDocument(
                 held.changes.map { ($0.key.rawValue, .timestamp($0.value.last.cluster.rawValue)) })

@@ -69,8 +69,11 @@ extension SchemaPlan {
                 return parents.first(where: paths.contains)
             }
             func add(_ entry: inout PlanEntry) {
-                guard entry.role == .manual, let path = entry.changes.first?.path else { return }
-                entry.violations += byPath[path] ?? []
+                guard entry.role == .manual else { return }
+                var seen: Set<SchemaPath> = []
+                for path in entry.changes.map(\.path) where seen.insert(path).inserted {
+                    entry.violations += byPath[path] ?? []
+                }
             }
             for entry in collections[index].remarks.indices { add(&collections[index].remarks[entry]) }
             for job in collections[index].jobs.indices {

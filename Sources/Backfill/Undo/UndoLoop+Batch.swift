@@ -81,7 +81,7 @@ extension UndoLoop {
             memory.restore(due)
             tally.restored += due.count
             for (id, document) in left { leave(id, document) }
-            self.count(finished)
+            self.count(finished, without: Set(left.map(\.id)))
             return .done(count)
         }
         guard try restore(due, of: part, leaving: &left) else { return .tooSlow }
@@ -90,7 +90,7 @@ extension UndoLoop {
         let restored = due.filter { !kept.contains($0.id) }
         memory.restore(restored)
         try noteRepaired(restored)
-        self.count(finished)
+        self.count(finished, without: kept)
         return .done(count)
     }
 
@@ -98,8 +98,9 @@ extension UndoLoop {
     ///
     /// A change is uncertain if the job might not have made it. A batch that has to be tried again is not counted,
     /// because the next try finds the same documents.
-    private mutating func count(_ found: [(JournalPart.Entry, Found)]) {
-        for (entry, found) in found {
+    /// - Parameter left: the documents that the undo skips, for instance because the server refused to write them.
+    private mutating func count(_ found: [(JournalPart.Entry, Found)], without left: Set<BSONValue>) {
+        for (entry, found) in found where !left.contains(entry.id) {
             switch found {
             case .due(let document, isUncertain: true): tally.include(document.id)
             // An earlier try of this batch wrote to the document and was then cut off, so the document counts as
