@@ -76,7 +76,7 @@ package struct CompiledUpdate: Sendable {
         return result
     }
 
-    /// The number of bytes by which most documents grow at most.
+    /// The room in bytes that the builder reserves for new fields, so that it seldom has to grow.
     private static let growth = 64
 
     /// Returns the document after one `$set` stage.
@@ -89,7 +89,7 @@ package struct CompiledUpdate: Sendable {
         var values: [(operand: Operand, isPlaced: Bool)] = []
         for field in fields { values.append((try field.value.operand(for: document, in: &frame), false)) }
         var builder = BSONBuilder(capacity: document.byteCount + Self.growth)
-        // The elements before `position` are copied up to `copied`.
+        // The builder has the bytes before `copied`; the loop has looked at the elements before `position`.
         var position = document.firstPosition
         var copied = position
         while true {

@@ -37,14 +37,19 @@ struct MergedFields {
 }
 
 extension MergedFields {
+    /// The largest number of bytes of an object whose names are compared with those of the other object one by one.
+    private static let small = 1_024
+
     /// Returns the fields of an object that was merged before, with the fields of `object`.
     ///
-    /// Usually `object` stays the same when it is merged, and the bytes of its fields can be copied.
+    /// The function copies the bytes of both objects if merging does not change `object`, and if one of the two is so
+    /// small that a comparison of each pair of names costs little.
     /// - Parameter earlier: the object that was merged before; `nil` if `object` is the first one.
     static func merged(
         _ earlier: BSONDocument?, with object: borrowing BSONView
     ) throws(NotEvaluated) -> BSONDocument {
-        guard try !object.mayChangeByMerging() else {
+        let isSmall = earlier.map { min($0.bytes.count, object.byteCount) <= small } ?? true
+        guard isSmall, try !object.mayChangeByMerging() else {
             var fields = MergedFields()
             if let earlier { try fields.add(earlier.view) }
             try fields.add(object)

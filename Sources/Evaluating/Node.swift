@@ -3,8 +3,8 @@ import Patterns
 
 /// A node of a compiled expression.
 ///
-/// A node names its operands by ``NodeID``, and constants, names and patterns by their places in a ``NodeTable``.
-/// Therefore a copy of a node counts no references.
+/// A node names its operands by ``NodeID``, and constants, names and patterns by their places in a ``NodeTable``. Swift
+/// can therefore copy a node without a change of a reference count, which two threads would contend for.
 enum Node: Sendable {
     /// The value in which a path of field names starts: the document or a variable.
     enum Base: Hashable, Sendable {
@@ -15,9 +15,9 @@ enum Node: Sendable {
     /// The order that a comparison requires of its two values.
     enum Order: Sendable { case equal, unequal, less, atMost, greater, atLeast }
 
-    /// Consecutive operands in ``NodeTable``.
+    /// The places of consecutive operands in a ``NodeTable``.
     typealias Operands = Range<Int32>
-    /// Consecutive names in ``NodeTable/names``.
+    /// The places of consecutive names in ``NodeTable/names``.
     typealias Names = Range<Int32>
     /// The place of a variable in ``Frame/slots``.
     typealias Slot = Int32

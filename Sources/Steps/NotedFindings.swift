@@ -172,7 +172,8 @@ extension Survey {
     package static let share = 40
     /// The same number for a collection that the server probably has in memory.
     ///
-    /// The server scans such a collection about as fast as the change stream returns the changes of one document in 50.
+    /// The server scans such a collection about as fast as the change stream returns the changes of one document in 50,
+    /// so the stream pays only if the job changes far fewer documents.
     private static let shareInMemory = 200
     /// The size in bytes below which a collection is probably in the server's memory.
     private static let inMemory = 1 << 30

@@ -147,8 +147,8 @@ package struct PhaseEvaluator: Sendable {
 
     /// Returns a document after the phase, and the number of ``Phase/parts`` that change it.
     ///
-    /// The document must need the phase, and its fields must be in `frame`, where they still are afterwards. The arrays
-    /// of the changed document are still to be checked.
+    /// The document must need the phase, and its fields must be in `frame`, where they still are afterwards. The caller
+    /// must check the arrays of the changed document.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
     private func change(
         of document: borrowing BSONView, in frame: inout Frame

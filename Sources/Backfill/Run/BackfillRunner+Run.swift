@@ -235,7 +235,10 @@ extension BackfillRunner {
                 let counts = try retry.run { try read.run(on: pool) }
                 let survey = Survey(job: job, collection: collection, surveysAfter: false)
                 let result = try locating(in: collection) {
-                    try retry.run { try survey.result(counts.found, and: counts.unevaluated) }
+                    // After a signal, nothing has judged the documents that the client could not evaluate.
+                    try retry.run {
+                        try survey.result(counts.found, and: stop.isRaised ? [] : counts.unevaluated)
+                    }
                 }
                 try complete(&plan, by: result, large: counts.preview.large)
                 return (counts.preview, started.duration(to: .now).seconds)

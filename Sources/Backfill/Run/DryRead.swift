@@ -35,17 +35,12 @@ final class DryRead: Sendable {
     /// The work of one thread.
     private struct Part: Sendable {
         var counts: Counts
-        /// The number of chunks that the thread has counted.
-        var chunks = 0
         /// The memory in which the thread evaluates the steps and the job's change.
         var frame: Frame
     }
 
     /// The error that the client could not evaluate more than ``Survey/maximumUnevaluated`` documents.
     struct TooManyUnevaluated: Error {}
-
-    /// The number of chunks of which one has its journal entries counted; the entries of the others are estimated.
-    private static let journalShare = 8
 
     private let runner: BackfillRunner
     private let evaluator: PhaseEvaluator
@@ -148,8 +143,6 @@ final class DryRead: Sendable {
         // After a signal, the report shows the counts that the threads have left so far.
         try leave(part.counts)
         part.counts = nothing
-        part.chunks += 1
-        part.counts.preview.countsJournal = part.chunks.isMultiple(of: Self.journalShare)
     }
 
     /// Whether the fields that the job writes are too large for undo.

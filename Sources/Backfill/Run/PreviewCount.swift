@@ -25,20 +25,21 @@ struct PreviewCount: Sendable {
     var touchedBytes = 0
     /// The bytes of the `_id`s of all changed documents.
     var idBytes = 0
-    /// Whether the journal entries of the current chunk are made and counted.
-    var countsJournal = true
-    /// The changed documents of the chunks whose journal entries were counted, and the bytes of these entries.
-    private var journaled = (documents: 0, bytes: 0)
     /// About how many bytes the journal entries of all changed documents would have.
-    var journalBytes: Int {
-        journaled.documents == 0 ? 0 : Int(Double(journaled.bytes) * Double(modified) / Double(journaled.documents))
-    }
+    private(set) var journalBytes = 0
+    /// The changed documents of the chunk that is being counted, and those of them with journal entries.
+    private var (changed, journaled) = (0, 0)
 
     /// The number of documents in which the fields that the job writes are too large for undo; see
     /// ``BackfillRunner/noteOfLarge(_:)``.
     var large = 0
-    /// The journal entries of the chunk that is being counted.
+    /// The journal entries of some changed documents of the chunk that is being counted: of the first
+    /// ``journaledFirst``, and then of one in ``journalShare``.
     private var journal: ChunkJournal
+
+    /// Which documents have journal entries, from which the others are estimated; entries of all documents would take
+    /// an eighth of a dry run.
+    private static let (journaledFirst, journalShare) = (400, 8)
 
     /// The names of the top-level fields that the job writes or removes.
     private let touched: [String]
@@ -85,8 +86,9 @@ struct PreviewCount: Sendable {
         }
         guard let id = try document.find("_id") else { return }
         idBytes += id.valueLength + 5
-        if countsJournal {
-            journaled.documents += 1
+        changed += 1
+        if changed <= Self.journaledFirst || changed.isMultiple(of: Self.journalShare) {
+            journaled += 1
             try journal.add(try document.value(id), before: document, after: new)
         }
         for name in touched {
@@ -107,8 +109,8 @@ struct PreviewCount: Sendable {
     mutating func endChunk() {
         guard journal.count > 0 else { return }
         chunks += 1
-        journaled.bytes += journal.bytes
-        journal = ChunkJournal(touched: touched)
+        journalBytes += Int(Double(journal.bytes) * Double(changed) / Double(journaled))
+        (journal, changed, journaled) = (ChunkJournal(touched: touched), 0, 0)
     }
 
     /// Adds the counts of other chunks, such as those that another thread read.
@@ -119,9 +121,7 @@ struct PreviewCount: Sendable {
         failingAfter += other.failingAfter
         touchedBytes += other.touchedBytes
         idBytes += other.idBytes
-        journaled = (
-            journaled.documents + other.journaled.documents, journaled.bytes + other.journaled.bytes
-        )
+        journalBytes += other.journalBytes
         chunks += other.chunks
         large += other.large
         failures += other.failures

@@ -65,7 +65,7 @@ extension BackfillResult {
     }
 
     private var estimate: ReportValue {
-        guard let estimate = found.work.estimate else { return .null }
+        guard let estimate = found.work.estimate, found.outcome == .dryRun else { return .null }
         return [
             "duration_ms": Int(estimate.seconds * 1_000), "assumed_writes_per_second": RunEstimate.assumedWrites,
             "bound_by": estimate.isBoundByConsumer ? "consumer" : nil, "oplog_bytes": estimate.oplogBytes,

@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    /// A dry run of many chunks makes the journal entries of only some of them, and estimates the others.
+    /// A dry run makes the journal entries of only some documents of a chunk, and estimates the others.
     @Test func theSizeOfTheJournalIsEstimated() async throws {
         try await Mongod.shared.withBackfill { test in
             let count = 4_000
