@@ -36,7 +36,8 @@ struct Walker: ~Escapable {
     func value<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, node index: Int, depth: Int, into sink: inout Sink
     ) throws(BSONError) {
-        if nodes[index].plain.contains(TypeMask(element.type)) {
+        // The index comes from the compiled schema.
+        if unsafe nodes[unchecked: index].plain.contains(TypeMask(element.type)) {
             return try pass(element, of: view, depth: depth, into: &sink)
         }
         try inspectClosely(element, of: view, node: index, depth: depth, into: &sink)
@@ -140,7 +141,8 @@ extension Walker {
                 continue
             }
             expected = found &+ 1
-            let field = fields[Int(node.fields.first) &+ found]
+            // The search returns only indexes of the object's fields.
+            let field = unsafe fields[unchecked: Int(node.fields.first) &+ found]
             seen |= field.requiredBit
             try value(element, of: view, node: Int(field.node), depth: depth, into: &sink)
             if !field.isDeclared { try extra(element, of: view, node: index, depth: depth, into: &sink) }

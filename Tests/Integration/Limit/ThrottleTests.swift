@@ -48,7 +48,7 @@ import Testing
 
     @Test func aWaitObeysTheTimeBudget() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: #"pause: "00:00-24:00 UTC""#) { test in
-            let run = try await test.backfill("job", "--max-runtime", "1s")
+            let run = try await test.backfill("job", "--max-runtime", "5s")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(run.output.contains("--max-runtime"), "\(run.output)")
             #expect(run.output.contains("outside 00:00-24:00 UTC"), "\(run.output)")
