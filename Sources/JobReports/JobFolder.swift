@@ -45,6 +45,17 @@ package struct JobFolder: Sendable {
             files += try jobFiles(in: late.string).map { "\(afterDeploy)/\($0)" }
         }
         guard !files.isEmpty else { throw JobError("\(path) has no jobs: it contains no .yml or .yaml file") }
+        return try read(files, in: path, assuming: assumptions)
+    }
+
+    /// Reads jobs and drafts from files.
+    /// - Parameters:
+    ///   - files: the paths of the files, in the order in which the jobs run.
+    ///   - path: the folder from which the paths start, or an empty text.
+    /// - Throws: as ``read(at:assuming:)`` does.
+    package static func read(
+        _ files: [String], in path: String = "", assuming assumptions: CheckOptions
+    ) throws -> JobFolder {
         var (entries, drafts): ([Entry], [String]) = ([], [])
         for file in files {
             let place = FilePath(path).pushing(FilePath(file)).string

@@ -70,6 +70,14 @@ extension PartnerJob {
         try parse(try YAMLFile.text(at: path, limit: JobFile.largestSize), path: path)
     }
 
+    /// Whether the file at `path` has the key of a partner job; `false` for a file that cannot be read.
+    package static func isPartnerJob(at path: String) -> Bool {
+        guard let text = try? YAMLFile.text(at: path, limit: JobFile.largestSize),
+            let root = try? YAMLFile.rootIfAny(of: text, path: path)
+        else { return false }
+        return root.hasMember("partner")
+    }
+
     /// Reads the text of a job file.
     /// - Parameter path: the file's path, for messages; the schema paths in the text are relative to it.
     package static func parse(_ text: String, path: String) throws(JobError) -> PartnerJob {

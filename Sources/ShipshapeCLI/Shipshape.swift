@@ -9,7 +9,8 @@ struct Shipshape: AsyncParsableCommand {
         abstract: "Make your documents shipshape before you ship a schema.",
         discussion: CommandConfiguration.text(
             examples: [
-                "check prisma/schema.prisma --database shop", "check --engine powersync --database shop",
+                "check prisma/schema.prisma --uri mongodb://db1/shop",
+                "check --engine powersync --uri mongodb://db1/shop",
                 "backfill jobs/app.person.yml --dry-run",
             ],
             """
@@ -17,37 +18,56 @@ struct Shipshape: AsyncParsableCommand {
             the deploy is safe, and repairs the documents in small steps that can be stopped and resumed.
             """,
             """
-            Exit codes: 0 nothing found or all done; 1 findings; 64 wrong usage; 65 bad schema, job or dump file; \
-            69 cannot reach the deployment; 70 a bug; 73 cannot write an output; 75 stopped early and resumable; \
-            76 another runner holds the job; 77 login refused or not permitted; 78 bad configuration.
+            COMMAND -h shows a command on one screen, COMMAND --help its whole page. shipshape explain connection, \
+            explain exit-codes, explain output and explain rules answer for all commands.
             """),
         version: Release.text,
         groupedSubcommands: [
-            CommandGroup(name: "Check", subcommands: [CheckCommand.self, ExplainCommand.self, MergeCommand.self]),
+            CommandGroup(name: "Check", subcommands: [CheckCommand.self, ExplainCommand.self, HistoryCommand.self]),
             CommandGroup(
                 name: "Repair",
-                subcommands: [PlanCommand.self, BackfillCommand.self, MigrateCommand.self, UndoCommand.self]),
-            CommandGroup(
-                name: "Steer",
                 subcommands: [
-                    StatusCommand.self, PauseCommand.self, ResumeCommand.self, TuneCommand.self,
-                    DeployedCommand.self, RebindCommand.self, CleanupCommand.self,
+                    PlanCommand.self, BackfillCommand.self, UndoCommand.self, StatusCommand.self, JobCommand.self,
                 ]),
             CommandGroup(
-                name: "Watch", subcommands: [WatchCommand.self, UnsyncedCommand.self, HistoryCommand.self]),
+                name: "Schemas", subcommands: [DiffCommand.self, LintCommand.self, SchemaCommand.self]),
             CommandGroup(
-                name: "Schemas",
-                subcommands: [
-                    DiffCommand.self, LintCommand.self, InferCommand.self, ImportCommand.self, ModelsCommand.self,
-                    EnforceCommand.self, PartnerCommand.self,
-                ]),
-            CommandGroup(
-                name: "Setup",
-                subcommands: [
-                    InitCommand.self, DoctorCommand.self, GrantsCommand.self, ConfigCommand.self,
-                    ConnectionCommand.self,
-                ]),
+                name: "Keep", subcommands: [EnforceCommand.self, PartnerCommand.self, LedgerCommand.self]),
+            CommandGroup(name: "Setup", subcommands: [InitCommand.self, DoctorCommand.self, GrantsCommand.self]),
         ])
+}
+
+/// The command `shipshape job …`.
+struct JobCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "job", abstract: "Steers a job from any machine: pauses it, tunes it, records its deploy, cleans up after it.",
+        examples: [
+            "job pause person-v2 --note 'evening traffic'", "job tune person-v2 nice=0.5",
+            "job deployed jobs/app.person.yml",
+        ],
+        subcommands: [
+            PauseCommand.self, ResumeCommand.self, TuneCommand.self, DeployedCommand.self, RebindCommand.self,
+            CleanupCommand.self,
+        ])
+}
+
+/// The command `shipshape ledger …`.
+struct LedgerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "ledger", abstract: "Reads the ledger of unsynced documents, or keeps one.",
+        examples: ["ledger show", "ledger show schemas/v2", "ledger follow schemas/v2"],
+        subcommands: [LedgerShowCommand.self, LedgerFollowCommand.self])
+}
+
+/// The command `shipshape schema …`.
+struct SchemaCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        "schema", abstract: "Makes schemas: from documents, from other schema languages, and as classes of clients.",
+        examples: [
+            "schema infer --collection app.person --out schemas/v1", "schema import openapi.yaml --out validators",
+            "schema models schemas/v2 --language swift",
+        ],
+        subcommands: [InferCommand.self, ImportCommand.self, ModelsCommand.self])
 }
 
 @main
@@ -59,9 +79,13 @@ enum Main {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             try ProcessLimits.check()
+            if let page = BriefHelp.page(for: arguments) {
+                try Console.result(page)
+                ExitStatus.leave(0)
+            }
             try CommandLineWords.check(arguments)
             TerminationSignals.listen()
-            var command = try Shipshape.parse(withSettings: arguments)
+            var command = try Shipshape.parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

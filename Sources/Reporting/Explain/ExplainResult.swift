@@ -12,7 +12,8 @@ package struct ExplainResult: Reportable {
     /// Creates the pages of a code.
     /// - Throws: ``UnknownCode`` if there is no such code.
     package init(of code: String) throws(UnknownCode) {
-        (pages, isList) = (Explanation.pages(of: code), false)
+        isList = code == "rules"
+        pages = isList ? Explanation.all : Explanation.pages(of: code)
         if pages.isEmpty { throw UnknownCode(code) }
     }
 
@@ -85,7 +86,7 @@ package struct UnknownCode: Error, CustomStringConvertible {
     package let description: String
 
     init(_ code: String) {
-        let near = Spelling.nearest(to: code, among: Explanation.all.map(\.code), most: 3)
+        let near = Spelling.nearest(to: code, among: Explanation.all.map(\.code) + TopicPages.names, most: 3)
         let hint = near.isEmpty ? "" : " (did you mean \(near.joined(separator: ", "))?)"
         description = "there is no code \"\(code)\"\(hint): shipshape explain lists all codes"
     }

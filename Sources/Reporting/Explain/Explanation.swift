@@ -9,7 +9,7 @@ package struct Explanation: Hashable, Sendable {
     /// Each kind is a section of the page of rules, except for the exit codes, which have a page of their own.
     package enum Section: Hashable, Sendable {
         case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, remarks, history, waits,
-            exitCodes
+            exitCodes, topics
     }
 
     /// A statement of a page, such as what the code means.
@@ -40,6 +40,8 @@ package struct Explanation: Hashable, Sendable {
     /// A code such as `constraint-below-minimum` has two pages: the page of `below-minimum`, and the page of all
     /// constraints of App Services schemas.
     package static func pages(of code: String) -> [Explanation] {
+        if code == "exit-codes" { return OperationPages.exitCodes }
+        if let topic = TopicPages.all.first(where: { $0.code == code }) { return [topic] }
         let ofPrisma = pages(ofPrismaError: code)
         guard ofPrisma.isEmpty else { return ofPrisma }
         let constraint = "constraint-"
@@ -118,6 +120,7 @@ extension Explanation.Section {
         case .history: "a finding of check --history"
         case .waits: "a reason to wait"
         case .exitCodes: "an exit code"
+        case .topics: "a topic"
         }
     }
 
@@ -133,6 +136,7 @@ extension Explanation.Section {
         case .history: ["what it means", "example", "what to do"]
         case .waits: ["what it means", "limit", "what to do"]
         case .exitCodes: ["meaning", "what to do"]
+        case .topics: ["what it is", "example"]
         }
     }
 }

@@ -38,13 +38,11 @@ extension CheckCommand {
     func next(after report: CheckReport) -> String? {
         if let explanation = Self.explanation(of: report) { return explanation }
         guard let schema = subject.schema, !report.isPartial else { return nil }
-        let collections = subject.collection.map { (name: "--collection", value: $0) }
-        let place = collections + (database.database.map { [(name: "--database", value: $0)] } ?? [])
+        let place = subject.collection.map { (name: "--collection", value: $0) }
         guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
-        let renames = comparison.renames.rename.map { (name: "--rename", value: $0) }
-        return "\(NextCommand("plan", [active.name, schema.name], place + renames + [("--out", "jobs")]))"
+        return "\(NextCommand("plan", [active.name, schema.name], place + [("--out", "jobs")]))"
     }
 
     /// Returns the command that plans the repair of documents; `nil` if no document fails under the live schema.
@@ -65,15 +63,14 @@ extension CheckCommand {
                 report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
             }
         guard failing > 0 else { return nil }
-        let accepted = accepting.exceptions.exceptions.map { [(name: "--exceptions", value: $0)] } ?? []
-        let flags = place + accepted + [("--out", PlanFiles.folderForRepairs)]
-        return "\(NextCommand(isStrict ? "plan --strict --fix" : "plan --fix", [live], flags))"
+        let flags = place + [("--out", PlanFiles.folderForRepairs)]
+        return "\(NextCommand(isStrict ? "plan --strict" : "plan", [live], flags))"
     }
 
     /// If the user gives `--accept`, adds an exception to the file of exceptions for each finding and each schema
     /// change that makes the check fail.
-    func accept(_ report: CheckReport, _ policy: FailurePolicy) throws {
-        guard let statement = accepting.statement else { return }
+    func accept(_ report: CheckReport, _ policy: FailurePolicy, _ statement: ExceptionStatement?) throws {
+        guard let statement else { return }
         let new = policy.failingGroups(in: report).map { namespace, group in
             let violation = group.violation
             return NewException(
@@ -81,7 +78,7 @@ extension CheckCommand {
                 fingerprint: violation.fingerprint(in: namespace),
                 remark: "expected \(violation.expected), found \(violation.found)")
         }
-        try accepting.exceptions.accept(new + policy.failingChanges(in: report).map(NewException.init), statement)
+        try Exceptions().accept(new + policy.failingChanges(in: report).map(NewException.init), statement)
         let rest = report.collections.reduce(0) { $0 + $1.overflowCount }
         if rest > 0 { Console.error("\(rest.counted("finding")) not accepted, because they are in no group") }
     }
@@ -99,7 +96,7 @@ extension CheckCommand {
         var places = WorkPlaces()
         places.add([namespace], to: .failures)
         try await pool.requirePrivileges(for: "check", on: places)
-        let collection = FailureCollection(namespace, keeping: failures.keepFailures, on: pool)
+        let collection = FailureCollection(namespace, keeping: Settings.current[Known.keepFailures], on: pool)
         try await onOwnedThread(name: "failures") { () throws in try collection.refuseOthers() }
         return collection
     }

@@ -9,14 +9,14 @@ internal import SchemaChange
 internal import ServerSchema
 
 /// The command `shipshape check SCHEMA`.
-struct CheckCommand: AsyncParsableCommand {
+struct CheckCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "check", "[<schema>]",
         abstract: "Checks every document against a schema or a sync engine's rules, and shows which fail and why.",
         examples: [
             "check schemas/v2 --active schemas/v1 --uri mongodb://db1/",
-            "check prisma/schema.prisma --database shop",
-            "check --engine powersync --collection app.task --columns cols.yml",
+            "check prisma/schema.prisma --uri mongodb://db1/shop",
+            "check --join part1.json part2.json --report check.html",
         ],
         details: """
             SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file \
@@ -24,7 +24,9 @@ struct CheckCommand: AsyncParsableCommand {
             collections have now. Documents are read from a live deployment or, with --source, from files: a mongodump \
             folder, a .bson file, a mongodump archive, a mongoexport file of JSON, or standard input; all may be \
             compressed with gzip. Nothing is written to the deployment, except by --part, which stores where each part \
-            begins, and by --history and --failures with db:NAME.
+            begins, and by --history and --failures with db:NAME. --join joins the reports that all parts of one check \
+            wrote with --report FILE.json: verdict and exit code are those of an undivided check, but each part is \
+            consistent as of a time of its own.
 
             --engine adds what a sync engine does with the documents: which of them halt it for all users, never \
             arrive, or lose a value. It needs no schema: name collections, a database, or an ObjectBox model. \
@@ -42,155 +44,169 @@ struct CheckCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var subject: CheckSubjectFlags
-    @OptionGroup var severity: SeverityFlags
-    @OptionGroup(title: "Engine") var engine: EngineFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
-    @OptionGroup(title: "Prisma") var database: DatabaseFlags
-    @OptionGroup(title: "The App") var dialect: DialectFlags
+    @OptionGroup(title: "Engine") var engine: EngineFlags
+    @OptionGroup var severity: SeverityFlags
     @OptionGroup(title: "Exceptions") var accepting: AcceptFlags
     @OptionGroup(title: "Evidence") var failures: FailuresFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
-    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
-    @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Reading") var scan: ScanFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
+    static let exclusions: [Exclusion<Self>] = {
+        let source = Exclusion<Self>.Given("--source") { $0.subject.source != nil }
+        let databases = Exclusion<Self>.Given("--databases") { $0.subject.databases != nil }
+        let part = Exclusion<Self>.Given("--part") { $0.scan.part != nil }
+        let sample = Exclusion<Self>.Given("--sample") { $0.scan.reading.sample != nil }
+        let filter = Exclusion<Self>.Given("--where") { $0.scan.reading.filter != nil }
+        let count = Exclusion<Self>.Given("--count-groups") { $0.failures.evidence.countGroups }
+        let links = Exclusion<Self>.Given("--follow-links") { $0.severity.followLinks }
+        let accept = Exclusion<Self>.Given("--accept") { $0.accepting.accept != nil }
+        let failures = Exclusion<Self>.Given("--failures") { !$0.failures.failures.isEmpty }
+        let history = Exclusion<Self>.Given("--history") { $0.severity.history != nil }
+        let map = Exclusion<Self>.Given("--map") { !$0.scan.map.isEmpty }
+        let join = Exclusion<Self>.Given("--join") { $0.subject.join }
+        let active = Exclusion<Self>.Given("--active") { $0.comparison.active != nil }
+        let engine = Exclusion<Self>.Given("--engine") { $0.engine.named != nil }
+        let values = Exclusion<Self>.Given("--show-values") { $0.privacy.showValues }
+        return Exclusion<Self>.apart(
+            source, each: [filter, sample, part], "a dump is read as a whole: leave one of them out")
+            + Exclusion<Self>.apart(
+                source, each: [count, links], "a dump has no server that could look documents up: leave one of them out"
+            )
+            + Exclusion<Self>.apart(
+                part, each: [filter, sample], "--join joins only complete parts: leave one of them out")
+            + Exclusion<Self>.apart(
+                part, each: [accept, values], "a part knows only its own documents: leave it out, or check as a whole")
+            + Exclusion<Self>.apart(
+                databases, each: [source, part, map, failures, history, accept],
+                "it applies to one database: check the databases one by one")
+            + Exclusion<Self>.apart(
+                join,
+                each: [
+                    source, databases, part, sample, filter, count, links, accept, failures, history, map, active,
+                    engine, values,
+                ], "the reports were made with their own: give it to the checks of the parts")
+            + [
+                .apart(count, sample, "the server cannot count a random sample: leave one of them out"),
+                .needs(
+                    Exclusion<Self>.Given("--expires") { $0.accepting.expires != nil }, accept, "say the reason with it"
+                ),
+            ]
+    }()
+
     func validate() throws {
-        try validateSubject()
-        if severity.info, scan.prefilter {
-            throw ValidationError("--prefilter does not go with --info, which reports on documents that fit, too")
-        }
-        if dialect.followLinks, scan.prefilter {
-            throw ValidationError("--prefilter does not go with --follow-links, which reads every document with a link")
-        }
-        guard subject.source == nil || !dialect.followLinks else {
-            throw ValidationError("--follow-links needs a live deployment: a dump has no index for linked documents")
-        }
-        if failures.evidence.prove, subject.source != nil {
-            throw ValidationError("--prove does not go with --source: it needs a server that counts documents")
-        }
-        if failures.evidence.prove, scan.sample != nil {
-            throw ValidationError("--prove does not go with --sample: the server cannot count a random sample")
-        }
-        if scan.part != nil, privacy.showValues {
-            throw ValidationError("--show-values does not go with --part: merge cannot join values")
-        }
-        if scan.part != nil, severity.failing.isGiven {
-            throw ValidationError("--max-failing does not go with --part: give it to merge, which knows all documents")
-        }
-        if severity.failOnAnomaly, scan.part != nil {
-            throw ValidationError("--fail-on-anomaly does not go with --part: no history keeps the counts of a part")
-        }
-        if accepting.accept, scan.part != nil || subject.databases != nil {
-            throw ValidationError("--accept goes with neither --part nor --databases: check one database as a whole")
+        try checkExclusions()
+        if subject.collection.count > 1, comparison.active != nil {
+            throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
         }
         if let file = failures.file, output.report.contains(file) {
             throw ValidationError("--failures and --report name the same file: \(file)")
         }
-        let apart = [
-            ("--source", subject.source != nil), ("--part", scan.part != nil), ("--map", !scan.map.isEmpty),
-            ("--failures", !failures.failures.isEmpty), ("--history", severity.history != nil),
-        ]
-        if subject.databases != nil, let (flag, _) = apart.first(where: \.1) {
-            throw ValidationError("\(flag) does not go with --databases: it applies to one database")
-        }
-    }
-
-    private func validateSubject() throws {
-        if subject.collection.count > 1, comparison.active != nil {
-            throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
-        }
-        guard subject.schema == nil, let engine = engine.engine else { return }
-        if engine == .deviceSync {
-            throw ValidationError(EngineFlags.needsSchema)
-        }
-        let asked = [("--active", comparison.active != nil), ("--follow-links", dialect.followLinks)]
-        if let (flag, _) = asked.first(where: \.1) { throw ValidationError("\(flag) needs a schema") }
     }
 
     /// The name of the schema or, if the operator names none, of the engine; the metrics and the history show it.
     var checkedName: String { subject.schema?.name ?? engine.engine?.rawValue ?? "" }
 
-    mutating func run() async throws {
-        // The number of schemas is checked here and not in `validate()`. There, the value of an unknown flag would look
-        // like a second schema, and the error about two schemas would hide the parser's error about the flag.
-        if let schema = subject.schema, let other = subject.others.first {
+    func work() async throws -> Work {
+        guard !subject.join else { return joining }
+        var command = self
+        command.subject.named = [try checkedSchema()].compactMap(\.self)
+        return Work(
+            "check", command.checkedName, output: output, monitoring: monitoring,
+            reads: [command.subject.schema?.name, comparison.active?.name, subject.source, Exceptions().path]
+                + engine.files,
+            writes: [failures.file]
+        ) { [command] frame in try await command.run(in: frame) }
+    }
+
+    /// Returns the schema to check against: the one that the command line or `shipshape.yml` names; `nil` if only an
+    /// engine is named.
+    /// - Throws: ``UsageError`` if neither is named, or if an option needs a schema.
+    private func checkedSchema() throws -> SchemaArgument? {
+        // The number of schemas is checked here and not in `validate()`. There, the value of an unknown option would
+        // look like a second schema, and the error about two schemas would hide the parser's error about the option.
+        if let schema = subject.schema, let other = subject.named.dropFirst().first {
             throw UsageError(
                 "check takes one schema, the new one: name the active one with --active, as in "
                     + "shipshape check \(schema.name.shellWord) --active \(other.name.shellWord) "
                     + "(diff and plan take OLD NEW)")
         }
-        // `shipshape.yml` is read only after the command line was parsed, so the schema that it names is known only
-        // now.
-        if subject.schema == nil, engine.engine == nil {
+        if let schema = subject.schema { return schema }
+        guard let engine = engine.engine else {
             guard Settings.current.file.schema != nil else {
                 throw UsageError(
                     "name a schema, or the sync engine with --engine, or write schema: PATH into "
                         + "\(ConfigurationFile.standardName) (shipshape init writes it)")
             }
-            subject.schema = .configured
+            return .configured
         }
-        try await check()
+        if engine == .deviceSync { throw UsageError(EngineFlags.needsSchema) }
+        let asked = [("--active", comparison.active != nil), ("--follow-links", severity.followLinks)]
+        if let (option, _) = asked.first(where: \.1) { throw UsageError("\(option) needs a schema: name one") }
+        return nil
     }
 
-    private func check() async throws {
-        try output.prepare(
-            reading: [subject.schema?.name, comparison.active?.name, subject.source, accepting.exceptions.path]
-                + engine.files
-                + connection.files,
-            writing: [failures.file, monitoring.metrics])
-        let monitor = RunMonitor(monitoring, of: "check", checkedName, throttles: false)
-        try await monitor.following { try await run(monitor) }
+    /// The work of `check --join`, which joins the reports of all parts of a check.
+    private var joining: Work {
+        let reports = subject.named.map(\.name)
+        return Work("check", output: output, reads: reports) { _ in
+            guard !reports.isEmpty else { throw UsageError("--join needs the reports of the parts: name the files") }
+            let parts = try reports.map { (name: $0, report: try CheckReportReader.read($0)) }
+            var report = try CheckReport(merging: parts)
+            let policy = FailingLimits.added(to: parts.first?.report.part?.policy ?? FailurePolicy())
+            if policy.hasLimits { report.limits = policy.uses(in: report) }
+            return .result(
+                CheckResult(report, policy: policy, showsFilters: failures.evidence.filters),
+                policy.fails(report) ? ExitStatus.findings : nil)
+        }
     }
 
-    private func run(_ monitor: RunMonitor) async throws {
+    private func run(in frame: Frame) async throws -> CommandOutcome {
         let folder = try historyFolder()
-        try accepting.prepare()
+        let statement = try accepting.statement()
         let found = try await CheckSubject(self)
         let serverSchema = found.schema
         var baseline: Baseline?
         if let schema = subject.schema,
             var active = try await comparison.baseline(
-                of: schema, serverSchema, collection: subject.collection.first, database: database,
-                connection: connection)
+                of: schema, serverSchema, collection: subject.collection.first, connection: connection)
         {
-            try accepting.exceptions.read(into: &active.change, isWritten: accepting.accept)
+            try Exceptions().read(into: &active.change, isWritten: statement != nil)
             baseline = active
         }
-        let interruption = Interruption()
-        let (stop, signals) = (interruption.stop, interruption.listen())
-        defer { signals.cancel() }
         var run = CheckRun(
-            schema: serverSchema, limit: limit(of: serverSchema), scan: scan,
+            schema: serverSchema, limit: limit(of: serverSchema), scan: scan.options,
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
-            showsProgress: output.showsProgress, stop: stop)
+            showsProgress: output.showsProgress, stop: frame.stop)
         run.ledger = LedgerScope(
-            location(for: serverSchema), of: ledger.apps(of: [serverSchema, baseline?.schema]))
-        run.stateDatabase = state.stateDatabase
+            location(for: serverSchema), of: LedgerPlace.apps(of: [serverSchema, baseline?.schema]))
+        run.stateDatabase = StateDatabase.name
         run.notes = notes(for: serverSchema)
         run.notes += found.engine?.notes(for: serverSchema, hasSchema: found.hasSchema) ?? []
         run.hasSchema = found.hasSchema
-        run.rules.assumptions = dialect.assumptions
+        run.rules.assumptions = AppSettings.assumptions
         run.rules.assumptions.engine = found.engine
-        run.rules.followsLinks = dialect.followLinks
+        run.rules.followsLinks = severity.followLinks
         run.rules.tally.includesInfo = severity.info
         run.rules.tally.keepsValues = privacy.showValues
         run.baseline = baseline
-        run.proves = failures.evidence.prove
-        run.rules.exceptions = try accepting.exceptions.read(
+        run.proves = failures.evidence.countGroups
+        run.rules.exceptions = try Exceptions().read(
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: !subject.collection.isEmpty,
-            isWritten: accepting.accept)
+            isWritten: statement != nil)
         if let databases = subject.databases {
-            return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), interruption, monitor)
+            return try await check(DatabasesCheck(run, matching: databases, of: serverSchema), in: frame)
         }
-        let pool = subject.source == nil ? try await connected(for: run) : nil
+        let pool =
+            subject.source == nil
+            ? try await frame.pool(for: scan.part == nil ? "check" : "check --part", on: run.places) : nil
         let kept: (any HistoryStore)? = if let folder { folder } else { try await historyDatabase(pool) }
         if let pool { run.cuts = try await run.cutIntoParts(on: pool) }
-        interruption.beginWork()
-        monitor.begin()
-        let ids = privacy.display
+        frame.begin()
+        let ids = IDForm.display
         let collection = try await failureCollection(of: run, pool)
         defer { collection?.removeLines() }
         run.failures = try failures.open(ids, in: serverSchema.dialect, spool: collection?.lines)
@@ -210,7 +226,8 @@ struct CheckCommand: AsyncParsableCommand {
         if let collection {
             do { try await store(in: collection) } catch { failure = error }
         }
-        try await show(report, ids, kept, monitor, found.hasSchema ? places(in: serverSchema) : nil, after: failure)
+        return try await outcome(
+            of: report, ids, kept, found.hasSchema ? places(in: serverSchema) : nil, statement, after: failure)
     }
 
     /// Returns the folder for the counts of this run; `nil` if `--history` names none.
@@ -235,12 +252,12 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The rules that decide which findings fail the check.
     ///
-    /// A check with `--part`, which reads one part of a collection, has no limits for failing documents. The command
-    /// `merge` adds up the failing documents of all parts, and applies the limits to the sums.
+    /// A check with `--part`, which reads one part of a collection, has no limits for failing documents. `--join` adds
+    /// up the failing documents of all parts, and applies the limits to the sums.
     private var policy: FailurePolicy {
         var policy = comparison.policy(isStrict: severity.strict)
-        policy.includesAnomalies = severity.failOnAnomaly
-        return scan.part == nil ? severity.failing.added(to: policy) : policy
+        policy.includesAnomalies = Settings.current[Known.failOnAnomaly] && severity.history != nil
+        return scan.part == nil ? FailingLimits.added(to: policy) : policy
     }
 
     /// Sets the dialect and the engine of a report, and whether documents that might fail count as failing.
@@ -251,15 +268,12 @@ struct CheckCommand: AsyncParsableCommand {
         if comparison.policy(isStrict: severity.strict).includesPossible { report.countPossible() }
     }
 
-    private func check(
-        _ check: DatabasesCheck, _ interruption: Interruption, _ monitor: RunMonitor
-    ) async throws {
-        let pool = try connection.pool()
+    private func check(_ check: DatabasesCheck, in frame: Frame) async throws -> CommandOutcome {
+        let pool = try frame.pool()
         let started = ContinuousClock.now
         let names = try await check.pattern.names(on: pool)
         try await pool.requirePrivileges(for: "check", on: try check.places(of: names))
-        interruption.beginWork()
-        monitor.begin()
+        frame.begin()
         var entries: [CheckMatrix.Entry] = []
         for name in names {
             let policy = policy.moved(from: check.own, to: name)
@@ -274,19 +288,11 @@ struct CheckCommand: AsyncParsableCommand {
         let matrix = CheckMatrix(
             check.pattern.text, of: pool.redactedURI, entries,
             added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
-            ids: privacy.display, showsFilters: failures.evidence.filters || failures.evidence.prove,
+            ids: IDForm.display, showsFilters: failures.evidence.filters || failures.evidence.countGroups,
             duration: started.duration(to: .now), places: places(in: check.run.schema))
-        monitor.take(matrix.report.headline) { $0.take(entries.compactMap(\.report)) }
-        try output.show(matrix)
-        if matrix.hasFailed { throw ExitStatus.findings }
-    }
-
-    /// Returns the pool of the deployment, after checking that it can be reached and that the user is allowed to read
-    /// it.
-    private func connected(for run: CheckRun) async throws -> ClientPool {
-        let pool = try connection.pool()
-        try await pool.requirePrivileges(for: scan.part == nil ? "check" : "check --part", on: run.places)
-        return pool
+        var outcome = CommandOutcome.result(matrix, matrix.hasFailed ? ExitStatus.findings : nil)
+        outcome.measure = { $0.take(entries.compactMap(\.report)) }
+        return outcome
     }
 
     private func check(_ run: CheckRun, on pool: ClientPool?) async throws -> CheckReport {
@@ -297,20 +303,19 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// Returns the pool for reading the ledger when a dump is checked; the dump itself has no ledger.
     ///
-    /// Returns `nil` if neither `--uri` nor `--ledger` is given, and for `--ledger none`.
+    /// Returns `nil` unless `--uri` names a deployment, and if the setting `ledger` is `none`.
     private func ledgerPool() throws -> ClientPool? {
-        let isUnasked = connection.uri == nil && ledger.ledger == nil
-        return isUnasked || ledger.ledger == LedgerLocation.none ? nil : try connection.pool()
+        connection.uri == nil || LedgerPlace.stated == LedgerLocation.none ? nil : try connection.pool()
     }
 
-    private func show(
-        _ found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ monitor: RunMonitor,
-        _ places: SchemaPlaces?, after failure: (any Error)?
-    ) async throws {
+    private func outcome(
+        of found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ places: SchemaPlaces?,
+        _ statement: ExceptionStatement?, after failure: (any Error)?
+    ) async throws -> CommandOutcome {
         let policy = policy
         var (report, history) = (found, CheckHistory([]))
         if policy.hasLimits { report.limits = policy.uses(in: report) }
-        report.notes += severity.failing.notes(for: report, isPart: !subject.collection.isEmpty)
+        report.notes += FailingLimits.notes(for: report, isPart: !subject.collection.isEmpty)
         var failure = failure
         if store != nil, report.isPartial {
             report.notes.append("this check is not kept in the history: not every document was read")
@@ -325,19 +330,21 @@ struct CheckCommand: AsyncParsableCommand {
         }
         let result = CheckResult(
             report, policy: policy, history: history, ids: ids,
-            showsFilters: failures.evidence.filters || failures.evidence.prove,
+            showsFilters: failures.evidence.filters || failures.evidence.countGroups,
             next: next(after: report), places: places)
-        monitor.take(result.report.headline) { [history] metrics in
+        var outcome = CommandOutcome.result(result, result.hasFailed ? ExitStatus.findings : nil)
+        outcome.measure = { [history, report] metrics in
             metrics.take([report])
             // Without a history, the number of anomalies is unknown. The metrics then do not state it, because 0 would
             // be wrong.
             if !history.summaries.isEmpty { metrics.add(history.anomalies) }
         }
-        try output.show(result)
-        // An error in storing the failing documents or the history is thrown only now, after the result was shown.
-        if let failure { throw failure }
-        try accept(report, policy)
-        if result.hasFailed { throw ExitStatus.findings }
+        outcome.after = { [report, failure] in
+            // An error in storing the failing documents or the history is thrown only after the result was shown.
+            if let failure { throw failure }
+            try accept(report, policy, statement)
+        }
+        return outcome
     }
 }
 
@@ -350,36 +357,31 @@ extension CheckCommand {
 
     /// Returns the number of unsynced documents at which sync stops; `Int.max` without Device Sync, because there is no
     /// limit.
-    func limit(of schema: ServerSchema) -> Int { isOfDeviceSync(schema) ? severity.limit : .max }
+    func limit(of schema: ServerSchema) -> Int {
+        isOfDeviceSync(schema) ? Settings.current[Known.limit] : .max
+    }
 
-    /// Returns notes that name the user's flags without effect on the check of this schema.
+    /// Returns notes that name the operator's options without effect on the check of this schema.
     func notes(for schema: ServerSchema) -> [String] {
-        let ofPrisma = subject.schema == nil ? [] : [database.note(on: schema)].compactMap(\.self)
-        guard !isOfDeviceSync(schema) else { return ofPrisma }
-        let isOfApp = schema.dialect.isOfSync
+        guard !isOfDeviceSync(schema) else { return [] }
         let asked = [
-            ("--limit", severity.limit != DeployVerdict.defaultLimit),
             ("--info", severity.info && schema.dialect == .jsonSchema && engine.engine == nil),
-            ("--ledger", ledger.ledger != nil && schema.dialect == .prisma),
-            ("--mixed-collections", !isOfApp && dialect.app.mixedCollections == .off),
-            ("--null-types", !isOfApp && dialect.nullTypes != nil),
-            ("--include-asymmetric", !isOfApp && dialect.includeAsymmetric),
-            ("--follow-links", !isOfApp && dialect.followLinks),
+            ("--follow-links", !schema.dialect.isOfSync && severity.followLinks),
         ]
         let names = asked.filter(\.1).map(\.0)
-        guard !names.isEmpty else { return ofPrisma }
+        guard !names.isEmpty else { return [] }
         let effect = names.count == 1 ? "has no effect" : "have no effect"
         let reason =
             engine.engine.map { "the engine is \($0.name)" }
             ?? "the schema is \(ComparisonFlags.name(of: schema.dialect))"
-        return ["\(names.joined(separator: ", ")) \(effect): \(reason)"] + ofPrisma
+        return ["\(names.joined(separator: ", ")) \(effect): \(reason)"]
     }
 
     /// Returns the location of the ledger of unsynced documents.
     ///
-    /// Without `--ledger`, only Device Sync has a ledger. A Prisma schema has none, even with `--ledger`.
+    /// Without the setting `ledger`, only Device Sync has a ledger. A Prisma schema has none in any case.
     func location(for schema: ServerSchema) -> LedgerLocation {
         guard schema.dialect != .prisma else { return .none }
-        return isOfDeviceSync(schema) || ledger.ledger != nil ? ledger.location : .none
+        return isOfDeviceSync(schema) || LedgerPlace.stated != nil ? LedgerPlace.location : .none
     }
 }

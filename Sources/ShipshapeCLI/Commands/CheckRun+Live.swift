@@ -227,7 +227,7 @@ extension LedgerScope {
         do {
             return try await onOwnedThread(name: "ledger") { () throws in
                 guard let reader = try LedgerReader.open(self, on: try pool.client()) else {
-                    if let error = LedgerFlags.missing(location) { throw error }
+                    if let error = LedgerPlace.missing(location) { throw error }
                     return CheckedLedger()
                 }
                 let index = try reader.index()

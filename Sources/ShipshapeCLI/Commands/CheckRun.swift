@@ -19,7 +19,7 @@ struct CheckRun {
     var baseline: Baseline?
     let limit: Int
     var ledger = LedgerScope()
-    let scan: ScanFlags
+    let scan: ScanSelection
     private(set) var map: NamespaceMap
     let showsProgress: Bool
     let stop: StopSignal
@@ -143,7 +143,6 @@ struct CheckRun {
 extension CheckRun {
     /// Checks a dump, an export or standard input instead of a deployment.
     func check(source path: String, connection: ClientPool?) async throws -> CheckReport {
-        try self.scan.requireNothingLive()
         let started = ContinuousClock.now
         var found = CheckedLedger()
         if let connection { found = try await ledger.read(on: connection) }
@@ -211,7 +210,7 @@ extension CheckRun {
         options.judging.place = { [map] in map.target(of: $0) }
         options.sampleSize = scan.sample
         options.rate = scan.rate.map { RateLimit(perSecond: $0) }
-        guard scan.prefilter else { return nil }
+        guard scan.prefilter, scan.sample == nil, !rules.tally.includesInfo, !rules.followsLinks else { return nil }
         guard let proof = proof(schema, options.judging.active) else {
             let reason = rules.assumptions.engine.map { "the rules of \($0.engine.name) allow" } ?? "its schema allows"
             return "\(schema.namespace): \(reason) no prefilter, so every document is read"
@@ -260,7 +259,7 @@ extension CheckRun {
             reading.selection = .matching(filter)
         }
         let countsParts = options.prefilter != nil && (!options.selection.isEmpty || target.estimatedCount == nil)
-        if scan.count || countsParts {
+        if countsParts {
             let place = map.target(of: namespace)
             let filter = options.selection
             reading.exactCount = try await pool.withClient { client throws(MongoError) in

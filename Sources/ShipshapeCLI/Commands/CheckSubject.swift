@@ -23,7 +23,7 @@ struct CheckSubject {
         var engine = try command.engine.settings()
         if let schema = command.subject.schema, engine?.engine == .objectbox, ObjectBoxModel.isModel(at: schema.name) {
             guard engine?.model == nil else {
-                throw UsageError("--engine-model does not go with a model as SCHEMA: give one of them")
+                throw UsageError("SCHEMA and the setting engine-model are both models: give one of them")
             }
             engine?.model = try ObjectBoxModel.read(at: schema.name)
         } else if let argument = command.subject.schema {
@@ -34,19 +34,17 @@ struct CheckSubject {
         }
         let model = engine?.model
         var namespaces = named
-        let database = command.database.database
-        guard named.isEmpty || database == nil else {
-            throw UsageError("--database excludes --collection: name the collections or the database")
-        }
-        if let database = database ?? (named.isEmpty ? command.connection.databaseOfURI : nil) {
+        let database = Settings.current[Known.database] ?? command.connection.databaseOfURI
+        if named.isEmpty, let database {
             namespaces += try await Self.collections(of: database, model, command)
         }
         guard !namespaces.isEmpty else {
             throw UsageError(
                 model == nil
                     ? "without a schema, name what to check: --collection DATABASE.COLLECTION (repeatable), or a "
-                        + "database by --database NAME or in the connection string"
-                    : "the model does not name the database of its collections: give --database NAME")
+                        + "database in the connection string or the setting database"
+                    : "the model does not name the database of its collections: name it in the connection string, or set database"
+            )
         }
         schema = ServerSchema(
             dialect: .jsonSchema, collections: Set(namespaces).sorted().map { CollectionSchema(withoutSchema: $0) })
@@ -58,7 +56,7 @@ struct CheckSubject {
         _ argument: SchemaArgument, only named: [Namespace], _ command: CheckCommand
     ) async throws -> ServerSchema {
         let only = named.count == 1 ? named[0] : nil
-        var schema = try await argument.read(namespace: only, in: command.database, connection: command.connection)
+        var schema = try await argument.read(namespace: only, takesPrisma: true, connection: command.connection)
         guard named.count > 1 else { return schema }
         for namespace in named where schema[namespace] == nil {
             let known = schema.collections.map { "\($0.namespace)" }

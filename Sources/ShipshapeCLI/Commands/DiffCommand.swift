@@ -9,13 +9,13 @@ internal import SchemaChange
 internal import ServerSchema
 
 /// The command `shipshape diff OLD NEW`.
-struct DiffCommand: AsyncParsableCommand {
+struct DiffCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "diff", "(<old> <new> | <new> --against <old>)",
         abstract: "Shows what changed between two schemas, what it breaks, and what to do.",
         examples: [
             "diff schemas/v1 schemas/v2 --uri mongodb://db1/",
-            "diff HEAD:prisma prisma --database shop",
+            "diff HEAD:prisma prisma",
             "diff schemas/v3 --against schemas/v1 --against schemas/v2",
         ],
         details: """
@@ -27,28 +27,15 @@ struct DiffCommand: AsyncParsableCommand {
             Each change has two verdicts, as the documentation of Device Sync defines them: one for the server, one \
             for the clients in the field. A change of a validator is breaking if documents that fitted may be refused, \
             and one of a Prisma schema if the new client fails on documents of the old one, or the reverse. A rename \
-            is never guessed: state it with --rename, or for Prisma with @map. With --uri, diff counts the documents \
+            is never guessed: state it in the list renames of shipshape.yml, or for Prisma with @map. With --uri, diff counts the documents \
             that each change affects, and a change that a verified partner collection serves is not breaking; \
             SHIPSHAPE_URI alone has no effect here. Nothing is written. Exit code 1 means that changes are breaking; \
             --fail-on changes this.
 
-            With --against or --versions, NEW is compared with each version that clients in the field may have, and \
+            With --against, NEW is compared with each version that clients in the field may have, and \
             each has its own verdict. A property whose description has @deprecated 2027-03-31 may be removed after \
             that day; before it, the removal is a breaking change, too.
             """)
-
-    /// The changes that make the command exit with code 1.
-    enum FailOn: String, ExpressibleByArgument, CaseIterable {
-        case breaking, any, none
-
-        fileprivate var policy: DiffReport.FailOn {
-            switch self {
-            case .breaking: .breaking
-            case .any: .any
-            case .none: .none
-            }
-        }
-    }
 
     @Argument(help: "The older schema: a file, a folder, REVISION:PATH, or live; not with --against.")
     var old: SchemaArgument?
@@ -68,29 +55,35 @@ struct DiffCommand: AsyncParsableCommand {
             "Which changes end diff with exit code 1: breaking, any or none.", valueName: "breaking|any|none"))
     var failOn = FailOn.breaking
 
-    @Flag(
+    @Option(
         help: ArgumentHelp(
-            "For apps that deploy schema versions: count removals and changes between optional and required as "
-                + "versioned, not as breaking."))
-    var schemaVersioning = false
+            "An older version that NEW is compared with, in place of OLD (repeatable): each has its own verdict.",
+            valueName: "schema"))
+    var against: [SchemaArgument] = []
 
-    @OptionGroup(title: "Versions") var versions: VersionFlags
-    @OptionGroup(title: "Prisma") var database: DatabaseFlags
-    @OptionGroup(title: "Renames") var renames: RenameFlags
     @OptionGroup(title: "Exceptions") var accepting: AcceptFlags
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
+    static let exclusions: [Exclusion<Self>] = [
+        .needs(
+            Exclusion<Self>.Given("--expires") { $0.accepting.expires != nil },
+            Exclusion<Self>.Given("--accept") { $0.accepting.accept != nil }, "say the reason with it")
+    ]
+
     func validate() throws {
+        try checkExclusions()
         if let collection, Namespace(collection) == nil {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
         }
-        if versions.areGiven {
+        if failOn == .new {
+            throw ValidationError("--fail-on new counts documents, which diff does not check: give it to check")
+        }
+        if !against.isEmpty {
             guard old != nil, new == nil else {
-                throw ValidationError("--against and --versions name the older schemas: name only NEW besides them")
+                throw ValidationError("--against names the older schemas: name only NEW besides them")
             }
-            let isAnyLive = old?.isLive == true || versions.against.contains(where: \.isLive)
+            let isAnyLive = old?.isLive == true || against.contains(where: \.isLive)
             guard connection.uri == nil || isAnyLive else {
                 throw ValidationError("--uri counts the documents of one OLD: it does not go with several versions")
             }
@@ -106,76 +99,85 @@ struct DiffCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        try output.prepare(
-            reading: [old?.name, new?.name, accepting.exceptions.path] + versions.names + connection.files)
-        try accepting.prepare()
-        guard let old, let new else { return try await compareVersions() }
-        let schemas = try await schemas(old, new)
-        var report = try report(schemas, renames: try renames.read())
-        if connection.uri != nil { try await weigh(&report) }
-        try output.show(DiffResult(report))
-        if !output.quiet, output.output == .text {
-            connection.noteUnaskedDeployment(for: "diff", to: "count the documents that each change affects")
+    func work() throws -> Work {
+        let statement = try accepting.statement()
+        return Work(
+            "diff", output: output, reads: [old?.name, new?.name, Exceptions().path] + against.map(\.name)
+        ) { frame in
+            guard let old, let new else { return try await compareVersions(statement) }
+            let schemas = try await schemas(old, new)
+            var report = try report(schemas, renames: Settings.current.renames, isAccepting: statement != nil)
+            if connection.uri != nil { try await weigh(&report, in: frame) }
+            var outcome = CommandOutcome.result(DiffResult(report), report.hasFailed ? ExitStatus.findings : nil)
+            outcome.after = { [report] in
+                if !output.quiet, output.output == .text {
+                    connection.noteUnaskedDeployment(for: "diff", to: "count the documents that each change affects")
+                }
+                try accept([report], statement)
+            }
+            return outcome
         }
-        try accept([report])
-        if report.hasFailed { throw ExitStatus.findings }
     }
 
     /// Compares the newer schema with each older version that `--against` or `--versions` names.
-    private func compareVersions() async throws {
+    private func compareVersions(_ statement: ExceptionStatement?) async throws -> CommandOutcome {
         guard let new = old else { preconditionFailure("the command line names the newer schema") }
-        let stated = try renames.read()
+        let stated = Settings.current.renames
         var unused = Set(stated.filter { $0.location == nil }.map(\.old))
         var reports: [DiffReport] = []
-        for version in try versions.schemas() {
+        for version in against {
             let schemas = try await schemas(version, new)
             // A version that is newer than a rename already has the new name. Each comparison therefore uses only the
             // renames that fit its two schemas.
-            let shown = stated.filter { (try? schemas.diff(renames: [$0], isVersioned: schemaVersioning)) != nil }
+            let shown = stated.filter {
+                (try? schemas.diff(renames: [$0], isVersioned: AppSettings.isVersioned)) != nil
+            }
             unused.subtract(shown.map(\.old))
-            reports.append(try report(schemas, renames: shown))
+            reports.append(try report(schemas, renames: shown, isAccepting: statement != nil))
         }
         if let name = unused.sorted().first {
-            throw UsageError("--rename \(name)=…: none of the versions and \(new.name) show this rename")
+            throw UsageError("SHIPSHAPE_RENAMES: none of the versions and \(new.name) show the rename \(name)=…")
         }
         let result = DiffVersionsResult(reports, to: new.name)
-        try output.show(result)
-        try accept(reports)
-        if result.hasFailed { throw ExitStatus.findings }
+        var outcome = CommandOutcome.result(result, result.hasFailed ? ExitStatus.findings : nil)
+        outcome.after = { [reports] in try accept(reports, statement) }
+        return outcome
     }
 
     private func schemas(_ old: SchemaArgument, _ new: SchemaArgument) async throws -> ComparedSchemas {
-        try await ComparedSchemas(old, new, collection: collection, database: database, connection: connection)
+        try await ComparedSchemas(old, new, collection: collection, connection: connection)
     }
 
-    private func report(_ schemas: ComparedSchemas, renames: [Rename]) throws -> DiffReport {
-        var report = try schemas.diff(renames: renames, isVersioned: schemaVersioning)
-        report.changes += SchemaDiff.earlyRemovals(in: report.changes, today: ExceptionFlags.today)
-        report.failOn = failOn.policy
-        try accepting.exceptions.read(into: &report, isWritten: accepting.accept)
-        report.notes += [database.note(on: schemas.new)].compactMap(\.self)
+    private func report(_ schemas: ComparedSchemas, renames: [Rename], isAccepting: Bool) throws -> DiffReport {
+        var report = try schemas.diff(renames: renames, isVersioned: AppSettings.isVersioned)
+        report.changes += SchemaDiff.earlyRemovals(in: report.changes, today: Exceptions.today)
+        report.failOn =
+            switch failOn {
+            case .breaking, .new: .breaking
+            case .any: .any
+            case .none: .none
+            }
+        try Exceptions().read(into: &report, isWritten: isAccepting)
         return report
     }
 
     /// If the user gives `--accept`, adds an exception to the file of exceptions for each schema change that makes the
     /// command fail.
-    private func accept(_ reports: [DiffReport]) throws {
-        guard let statement = accepting.statement else { return }
+    private func accept(_ reports: [DiffReport], _ statement: ExceptionStatement?) throws {
+        guard let statement else { return }
         let failing = reports.flatMap { report in report.changes.filter(report.fails) }
-        try accepting.exceptions.accept(failing.map(NewException.init), statement)
+        try Exceptions().accept(failing.map(NewException.init), statement)
     }
 
-    private func weigh(_ report: inout DiffReport) async throws {
-        let pool = try connection.pool()
+    private func weigh(_ report: inout DiffReport, in frame: Frame) async throws {
         let changes = report.changes
-        try await pool.requirePrivileges(
+        let pool = try await frame.pool(
             for: "diff", on: WorkPlaces(reading: Set(changes.compactMap(\.oldNamespace)).sorted()))
         report.source = pool.redactedURI
         report.weights = try await onOwnedThread(name: "weigh") { () throws in
             try ChangeCensus(changes).weights(on: try pool.client())
         }
-        report.serve(by: try await report.partners(in: state.stateDatabase, on: pool))
+        report.serve(by: try await report.partners(in: StateDatabase.name, on: pool))
     }
 }
 

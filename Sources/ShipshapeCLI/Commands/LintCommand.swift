@@ -7,7 +7,7 @@ internal import Reporting
 internal import ServerSchema
 
 /// The command `shipshape lint SCHEMA`.
-struct LintCommand: AsyncParsableCommand {
+struct LintCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         "lint", "[<schema>]",
         abstract: "Checks a schema for problems that prevent syncing or are likely to cause trouble.",
@@ -36,8 +36,7 @@ struct LintCommand: AsyncParsableCommand {
     @Flag(help: "Warnings give exit code 1, too.")
     var strict = false
 
-    @OptionGroup(title: "Prisma") var database: DatabaseFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
@@ -46,31 +45,32 @@ struct LintCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
+    func work() throws -> Work {
         try schema.checkNamed(for: "lint")
-        try output.prepare(reading: [schema.name] + connection.files)
+        return Work("lint", schema.name, output: output, reads: [schema.name]) { try await run(in: $0) }
+    }
+
+    private func run(in frame: Frame) async throws -> CommandOutcome {
         let only = collection.flatMap { Namespace($0) }
-        let serverSchema = try await schema.readForLint(namespace: only, in: database, connection: connection)
-        if let note = database.note(on: serverSchema), !output.quiet { Console.error("Note: \(note)") }
+        let serverSchema = try await schema.readForLint(namespace: only, connection: connection)
         // For a Prisma schema, the connection string only names the database, so no facts are read from the deployment.
         let needsFacts = connection.uri != nil && serverSchema.dialect != .prisma
-        let facts = needsFacts ? try await facts(of: serverSchema) : nil
+        let facts = needsFacts ? try await facts(of: serverSchema, in: frame) : nil
         let report = LintReport(
             source: schema.name, schema: serverSchema,
             findings: SchemaLint.findings(in: serverSchema, deployment: facts), only: only)
-        try output.show(LintResult(report, isStrict: strict))
-        if !output.quiet, output.output == .text, !schema.isLive {
+        let fails = report.count(of: .error) > 0 || strict && report.count(of: .warning) > 0
+        var outcome = CommandOutcome.result(LintResult(report, isStrict: strict), fails ? ExitStatus.findings : nil)
+        outcome.after = {
+            guard !output.quiet, output.output == .text, !schema.isLive else { return }
             connection.noteUnaskedDeployment(for: "lint", to: "check the deployment, too")
         }
-        guard report.count(of: .error) == 0, !strict || report.count(of: .warning) == 0 else {
-            throw ExitStatus.findings
-        }
+        return outcome
     }
 
-    private func facts(of schema: ServerSchema) async throws -> DeploymentFacts {
-        let pool = try connection.pool()
+    private func facts(of schema: ServerSchema, in frame: Frame) async throws -> DeploymentFacts {
         let namespaces = schema.collections.map(\.namespace)
-        try await pool.requirePrivileges(for: "lint", on: WorkPlaces(reading: namespaces))
+        let pool = try await frame.pool(for: "lint", on: WorkPlaces(reading: namespaces))
         return try await onOwnedThread(name: "facts") { () throws in
             try DeploymentFacts.gather(namespaces, on: try pool.client(), source: pool.redactedURI)
         }

@@ -11,7 +11,7 @@ internal import Running
 internal import Scanning
 
 /// The command `shipshape undo JOB`.
-struct UndoCommand: AsyncParsableCommand {
+struct UndoCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "undo", "<job>",
         abstract: "Undoes what a job changed, except where another client changed it again.",
@@ -43,39 +43,28 @@ struct UndoCommand: AsyncParsableCommand {
     var includeUncertain = false
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
-    @OptionGroup(title: "The App") var app: AppFlags
-    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
-    @OptionGroup(title: "State") var state: StateFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var protection: ProtectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    func validate() throws {
-        guard connection.readPreference == nil else {
-            throw ValidationError("--read-preference does not go with undo, which reads from the primary")
-        }
-    }
-
-    func run() async throws {
-        try output.prepare(reading: [job.path] + connection.files, writing: [monitoring.metrics])
+    func work() throws -> Work {
         let (name, named) = (try job.name, try job.file?.namespace)
-        let monitor = RunMonitor(dryRun ? nil : monitoring, of: "undo", name, throttles: true)
-        try await monitor.following { try await run(name, on: named, monitor) }
+        return Work(
+            "undo", name, output: output, monitoring: dryRun ? nil : monitoring, throttles: true, reads: [job.path]
+        ) { try await run(name, on: named, in: $0) }
     }
 
-    private func run(_ name: String, on named: Namespace?, _ monitor: RunMonitor) async throws {
-        let pool = try connection.pool(readsFromPrimary: true)
-        var options = runFlags.options(state: state, ledger: ledger)
+    private func run(_ name: String, on named: Namespace?, in frame: Frame) async throws -> CommandOutcome {
+        let pool = try frame.pool(readsFromPrimary: true)
+        var options = runFlags.options
         options.includesUncertain = includeUncertain
-        let interruption = Interruption()
-        let (stop, signals) = (interruption.stop, interruption.listen())
-        defer { signals.cancel() }
-        let assumptions = app.assumptions
-        let quiet = output.quiet
+        let assumptions = AppSettings.assumptions
+        let (quiet, monitor) = (output.quiet, frame.monitor)
 
         let silent = ProgressLine(name, total: nil, isShown: false)
         let planner = UndoRunner(
-            name, on: named, options: options, assuming: assumptions, stop: stop,
+            name, on: named, options: options, assuming: assumptions, stop: frame.stop,
             events: { if case .retrying = $0 { $0.show(on: silent, quiet: quiet) } })
         // The command retries errors for a long time only after the undo has begun. Before that, it gives up early, so
         // that the user soon learns that the deployment cannot be reached.
@@ -85,37 +74,35 @@ struct UndoCommand: AsyncParsableCommand {
         try await requirePrivileges(to: name, on: pool, planner.early)
         let isAsked = dryRun || !yes
         let plan = try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool, isAsked: isAsked) }
-        if dryRun || plan.outcome == .undoneBefore { return try show(plan, monitor) }
-        if case .stopped = plan.outcome { return try show(plan, monitor) }
+        if dryRun || plan.outcome == .undoneBefore { return outcome(plan) }
+        if case .stopped = plan.outcome { return outcome(plan) }
         try planner.checkHeadroom(of: plan)
         try confirm(plan)
-        interruption.beginWork()
-        monitor.begin()
+        frame.begin()
 
         let progress = ProgressLine(name, total: plan.journal.changes, isShown: output.showsProgress)
         defer { progress.finish() }
         let runner = UndoRunner(
-            name, on: named, options: options, assuming: assumptions, stop: stop,
+            name, on: named, options: options, assuming: assumptions, stop: frame.stop,
             events: { event in
                 monitor.take(event)
                 event.show(on: progress, quiet: quiet)
             })
-        let report = try await onOwnedThread(name: "undo") { () throws in try runner.run(on: pool) }
-        progress.finish()
-        try show(report, monitor)
+        return outcome(try await onOwnedThread(name: "undo") { () throws in try runner.run(on: pool) })
     }
 
     /// Checks the privileges on the state database, then on the collections that the stored job names.
     private func requirePrivileges(to name: String, on pool: ClientPool, _ early: RetryPolicy) async throws {
         let command = dryRun ? "undo --dry-run" : "undo"
-        try await pool.requirePrivileges(for: command, on: WorkPlaces(state: state.stateDatabase))
-        let registry = JobRegistry(state.stateDatabase, on: pool)
+        try await pool.requirePrivileges(for: command, on: WorkPlaces(state: StateDatabase.name))
+        let registry = JobRegistry(StateDatabase.name, on: pool)
         let reach = try await onOwnedThread(name: "state") { () throws in try early.run { try registry.reach(of: name) }
         }
         guard let reach else { return }
         try await pool.requirePrivileges(
             for: command,
-            on: WorkPlaces(reach, state: state.stateDatabase, ledger: ledger.location, apps: ledger.apps(of: []).ids))
+            on: WorkPlaces(
+                reach, state: StateDatabase.name, ledger: LedgerPlace.location, apps: LedgerPlace.apps().ids))
     }
 
     private func confirm(_ plan: UndoReport) throws {
@@ -128,11 +115,8 @@ struct UndoCommand: AsyncParsableCommand {
             offTerminal: "undo needs --yes")
     }
 
-    private func show(_ report: UndoReport, _ monitor: RunMonitor) throws {
-        let result = UndoResult(report)
-        monitor.take(result.report.headline)
-        try output.show(result)
-        if case .stopped = report.outcome { throw ExitStatus.stopped }
-        if report.hasFindings { throw ExitStatus.findings }
+    private func outcome(_ report: UndoReport) -> CommandOutcome {
+        if case .stopped = report.outcome { return .result(UndoResult(report), ExitStatus.stopped) }
+        return .result(UndoResult(report), report.hasFindings ? ExitStatus.findings : nil)
     }
 }

@@ -22,11 +22,11 @@ struct ComparedSchemas {
     ///   reading.
     init(
         _ old: SchemaArgument, _ new: SchemaArgument, collection: String?, fileIsOf only: Namespace? = nil,
-        database: DatabaseFlags, connection: ConnectionFlags
+        connection: ConnectionFlags
     ) async throws {
         let asked = collection.flatMap { Namespace($0) }
-        var before = try await old.readWhole(fileIsOf: asked ?? only, in: database, connection: connection)
-        var after = try await new.readWhole(fileIsOf: asked ?? only, in: database, connection: connection)
+        var before = try await old.readWhole(fileIsOf: asked ?? only, takesPrisma: true, connection: connection)
+        var after = try await new.readWhole(fileIsOf: asked ?? only, takesPrisma: true, connection: connection)
         guard before.dialect == after.dialect else {
             throw UsageError(
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "

@@ -41,6 +41,9 @@ struct ConfigurationFile: Sendable {
     /// The thresholds for failing documents, each for one collection or for one rule in a collection.
     private(set) var thresholds: [FailingThreshold] = []
 
+    /// The commands to run at events of a run, by the name of the event, as `--on` takes them.
+    private(set) var hooks: [String: String] = [:]
+
     /// Creates a configuration without settings.
     init() {}
 
@@ -82,24 +85,54 @@ struct ConfigurationFile: Sendable {
         _ text: String, path: String, _ variables: [String: String]
     ) throws(LocatedError) {
         guard let root = try YAMLFile.rootIfAny(of: text, path: path) else { return }
-        let names = Setting.all.map(\.name)
-        try Self.refusePassword(root)
-        let members = try root.members(
-            of: "the configuration", allowed: ["schema", "thresholds", "renames", "environments"] + names)
+        let names = Known.all.map(\.name)
+        let ofFile = ["schema", "thresholds", "renames", "on", "environments"]
+        let members = try Self.members(root, "the configuration", names + ofFile, elsewhere: Self.places(of: []))
         values = try Self.values(of: members, variables)
         schema = try members["schema"]?.text(of: "\"schema\"")
         renames = try members["renames"].map(Rename.list) ?? []
         if let list = members["thresholds"], !list.isEmptyList {
             thresholds = try list.elements(of: "\"thresholds\"").map(Self.threshold)
         }
+        if let node = members["on"] {
+            let events = Hook.allCases.map(\.rawValue)
+            let entries = try Self.members(node, "\"on\"", events, elsewhere: Self.places(of: names + ofFile))
+            for (event, command) in entries.members { hooks[event] = try command.text(of: "\"\(event)\"") }
+        }
         guard let all = members["environments"] else { return }
         for (name, node) in try all.entries(of: "\"environments\"") {
-            try Self.refusePassword(node)
-            let members = try node.members(of: "the environment \"\(name)\"", allowed: ["protected"] + names)
+            let members = try Self.members(
+                node, "the environment \"\(name)\"", ["protected"] + names, elsewhere: Self.places(of: ofFile))
             var section = Section(values: try Self.values(of: members, variables))
             if let protected = members["protected"] { section.isProtected = try protected.flag(of: "\"protected\"") }
             environments[name] = section
         }
+    }
+
+    /// Returns the members of a mapping.
+    /// - Parameter elsewhere: the right places of keys that belong elsewhere, as phrases.
+    /// - Throws: ``LocatedError`` at a password, at a key that belongs elsewhere, and at an unknown key.
+    private static func members(
+        _ node: YAMLNode, _ what: String, _ allowed: [String], elsewhere: [String: String]
+    ) throws(LocatedError) -> YAMLMembers {
+        try refusePassword(node)
+        let misplaced = elsewhere.keys.sorted().first { !allowed.contains($0) && node.hasMember($0) }
+        if let misplaced, let place = elsewhere[misplaced] {
+            throw node.key(misplaced).error("\"\(misplaced)\" does not belong in \(what): write it \(place)")
+        }
+        return try node.members(of: what, allowed: allowed)
+    }
+
+    /// Returns the right place of each key that belongs in only one place.
+    /// - Parameter topLevel: the keys that belong at the top level only.
+    private static func places(of topLevel: [String]) -> [String: String] {
+        let events = Hook.allCases.map { ($0.rawValue, "below \"on\", at the top level of the file") }
+        let others = [
+            ("protected", "into a section below \"environments\""), ("rule", "into an entry of \"thresholds\""),
+            ("collection", "into an entry of \"thresholds\""),
+        ]
+        let top = topLevel.map { ($0, "at the top level of the file") }
+        return Dictionary(events + others + top) { first, _ in first }
     }
 
     private static func threshold(_ node: YAMLNode) throws(LocatedError) -> FailingThreshold {
@@ -123,18 +156,12 @@ struct ConfigurationFile: Sendable {
         of members: YAMLMembers, _ variables: [String: String]
     ) throws(LocatedError) -> [String: Entry] {
         var values: [String: Entry] = [:]
-        for setting in Setting.all {
+        for setting in Known.all {
             guard let node = members[setting.name] else { continue }
             let text = try node.text(of: "\"\(setting.name)\"")
-            switch setting.kind {
-            case .text: break
-            case .count: _ = try node.integer(of: "\"\(setting.name)\"", atLeast: 1)
-            case .flag: _ = try node.flag(of: "\"\(setting.name)\"")
-            }
             values[setting.name] = Entry(text: text, location: node.location)
             guard setting.isSecret, let variable = try variable(in: text, node) else { continue }
-            values[setting.name] = Entry(
-                text: variables[variable] ?? "", location: node.location, variable: variable)
+            values[setting.name] = Entry(text: variables[variable] ?? "", location: node.location, variable: variable)
         }
         return values
     }

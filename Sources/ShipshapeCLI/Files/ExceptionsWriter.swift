@@ -127,7 +127,7 @@ extension NewException {
     }
 }
 
-extension ExceptionFlags {
+extension Exceptions {
     /// Writes the exceptions to the file, and prints how many were accepted.
     func accept(_ new: [NewException], _ statement: ExceptionStatement) throws {
         let path = try writablePath()

@@ -5,12 +5,17 @@ internal import ServerSchema
 
 /// The schema of a check, and the flags that select the documents to check: collections, databases or a dump.
 struct CheckSubjectFlags: ParsableArguments {
-    @Argument(help: "The schema to check against: a file, a folder, or live; not needed with --engine.")
-    var schema: SchemaArgument?
+    @Argument(
+        help: ArgumentHelp(
+            "The schema to check against: a file, a folder, or live; not needed with --engine.",
+            discussion: "With --join, the reports of all parts of a check.", valueName: "schema"))
+    var named: [SchemaArgument] = []
 
-    /// Further schemas, which the user gives by mistake and the command refuses.
-    @Argument(help: .hidden)
-    var others: [SchemaArgument] = []
+    @Flag(help: "Join the reports that check --part wrote into one report; no deployment is asked.")
+    var join = false
+
+    /// The schema: the one of the command line, or with the command line that of the configuration.
+    var schema: SchemaArgument? { named.first }
 
     @Option(
         help: ArgumentHelp(
@@ -42,14 +47,8 @@ struct CheckSubjectFlags: ParsableArguments {
     var namespaces: [Namespace] { collection.compactMap { Namespace($0) } }
 }
 
-/// The flags that decide which findings a check reports, and which findings make the check fail.
-///
-/// Two more flags set the number of unsynced documents at which sync stops, and the place where the counts of the check
-/// are stored.
+/// The options that decide which findings a check reports and which make it fail, and where its counts are stored.
 struct SeverityFlags: ParsableArguments {
-    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
-    var limit = DeployVerdict.defaultLimit
-
     @Flag(help: "Documents that might fail also fail the check.")
     var strict = false
 
@@ -66,16 +65,30 @@ struct SeverityFlags: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "A finding with more than three times its usual number of documents also fails the check.",
-            discussion: "The usual number is the median of the last seven checks; --history keeps them."))
-    var failOnAnomaly = false
+            "Also report links to documents that do not exist or do not sync; slower. They never fail a check."))
+    var followLinks = false
+}
 
-    @OptionGroup var failing: FailingFlags
+/// The limits for failing documents, which the settings state.
+enum FailingLimits {
+    /// Returns a copy of `policy` with the limit `max-failing`, and the thresholds in `shipshape.yml`.
+    static func added(to policy: FailurePolicy) -> FailurePolicy {
+        var policy = policy
+        policy.maximum = Settings.current[Known.maxFailing]
+        policy.thresholds = Settings.current.file.thresholds
+        return policy
+    }
 
-    func validate() throws {
-        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
-        if failOnAnomaly, history == nil {
-            throw ValidationError("--fail-on-anomaly needs --history: without earlier checks, nothing is usual")
+    /// Returns a note for each threshold in `shipshape.yml` whose collection the report does not cover.
+    /// - Parameter isPart: whether the operator chose some of the collections. If so, only thresholds whose collection
+    ///   is probably misspelt get a note.
+    static func notes(for report: CheckReport, isPart: Bool) -> [String] {
+        let names = report.collections.map(\.namespace)
+        return Settings.current.file.thresholds.filter { !names.contains($0.namespace) }.compactMap { threshold in
+            let hint = Spelling.hint(for: "\(threshold.namespace)", among: names.map(\.description))
+            if isPart, hint == nil { return nil }
+            return "\(threshold.location): the schema does not cover \(threshold.namespace)"
+                + (hint.map { " (\($0))" } ?? "")
         }
     }
 }

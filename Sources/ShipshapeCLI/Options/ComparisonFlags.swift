@@ -5,13 +5,13 @@ internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
-/// The flags for the active schema, with which the new schema is compared, and for the findings that fail the check.
-struct ComparisonFlags: ParsableArguments {
-    /// The findings that make the command exit with code 1.
-    enum FailOn: String, ExpressibleByArgument, CaseIterable {
-        case new, any, possible, breaking
-    }
+/// The findings that make a command exit with code 1.
+enum FailOn: String, ExpressibleByArgument, CaseIterable {
+    case new, any, breaking, none
+}
 
+/// The options for the active schema, with which the new schema is compared, and for the findings that fail the check.
+struct ComparisonFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The schema that is live now, to separate new failures from documents that fail already.",
@@ -21,32 +21,16 @@ struct ComparisonFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Which findings end the check with exit code 1: new (documents that fit the active schema), any (all "
-                + "documents that do not sync), possible (also those that might not sync), breaking (a breaking "
-                + "change, whatever the documents hold); default: new and breaking with --active, else any.",
-            valueName: "new|any|possible|breaking"))
+                + "documents that do not sync), breaking (a breaking change, whatever the documents hold) or none; "
+                + "default: new and breaking with --active, else any.",
+            valueName: "new|any|breaking|none"))
     var failOn: FailOn?
 
-    @Flag(
-        help: ArgumentHelp(
-            "For apps that deploy schema versions: count removals and changes between optional and required as "
-                + "versioned, as diff does."))
-    var schemaVersioning = false
-
-    @OptionGroup(title: "Renames") var renames: RenameFlags
-
     func validate() throws {
-        guard active == nil else { return }
-        switch failOn {
-        case .new:
-            throw ValidationError("--fail-on new needs --active: without the schema that is live now, nothing is new")
-        case .breaking:
-            throw ValidationError(
-                "--fail-on breaking needs --active: without the schema that is live now, nothing changes")
-        case .any, .possible, nil: break
-        }
-        if schemaVersioning || !renames.rename.isEmpty {
-            throw ValidationError("--rename and --schema-versioning need --active, the schema that changes")
-        }
+        guard active == nil, failOn == .new || failOn == .breaking else { return }
+        throw ValidationError(
+            "--fail-on \(failOn?.rawValue ?? "") needs --active: name the schema that is live now, with which the new "
+                + "one is compared")
     }
 
     /// Reads the active schema and compares the new one with it, as `diff` does; `nil` if the operator names no active
@@ -57,13 +41,12 @@ struct ComparisonFlags: ParsableArguments {
     ///   - collection: the only collection to check; `nil` for all.
     /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for an active schema of another dialect.
     func baseline(
-        of new: SchemaArgument, _ read: ServerSchema, collection: String?, database: DatabaseFlags,
+        of new: SchemaArgument, _ read: ServerSchema, collection: String?,
         connection: ConnectionFlags
     ) async throws -> Baseline? {
         guard let active else { return nil }
         let schema = try await self.read(
-            active, for: read, collection: collection.flatMap { Namespace($0) }, database: database,
-            connection: connection)
+            active, for: read, collection: collection.flatMap { Namespace($0) }, connection: connection)
         guard schema.dialect == read.dialect else {
             throw UsageError(
                 "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
@@ -71,10 +54,10 @@ struct ComparisonFlags: ParsableArguments {
         }
         let only = read.collections.count == 1 ? read.collections[0].namespace : nil
         let compared = try await ComparedSchemas(
-            active, new, collection: collection, fileIsOf: only, database: database, connection: connection)
+            active, new, collection: collection, fileIsOf: only, connection: connection)
         return Baseline(
             schema: schema, path: active.name,
-            change: try compared.diff(renames: try renames.read(), isVersioned: schemaVersioning))
+            change: try compared.diff(renames: Settings.current.renames, isVersioned: AppSettings.isVersioned))
     }
 
     /// Returns which findings fail the check.
@@ -83,13 +66,12 @@ struct ComparisonFlags: ParsableArguments {
         let documents: FailurePolicy.Documents =
             switch failOn {
             case .new: .new
-            case .any, .possible: .all
-            case .breaking: .none
+            case .any: .all
+            case .breaking, .none?: .none
             case nil: active == nil ? .all : .new
             }
         return FailurePolicy(
-            documents: documents, includesPossible: isStrict || failOn == .possible,
-            includesChange: failOn == nil || failOn == .breaking)
+            documents: documents, includesPossible: isStrict, includesChange: failOn == nil || failOn == .breaking)
     }
 
     /// Returns a dialect in words.
@@ -102,29 +84,27 @@ struct ComparisonFlags: ParsableArguments {
     }
 
     private func read(
-        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, database: DatabaseFlags,
-        connection: ConnectionFlags
+        _ active: SchemaArgument, for new: ServerSchema, collection: Namespace?, connection: ConnectionFlags
     ) async throws -> ServerSchema {
         let only = collection ?? (new.collections.count == 1 ? new.collections[0].namespace : nil)
-        if active.isLive { return try await active.read(namespace: only, in: database, connection: connection) }
+        if active.isLive { return try await active.read(namespace: only, takesPrisma: true, connection: connection) }
         guard (try? FilePath(active.name).stat().type) == .directory else {
             // A Prisma schema in one file has all collections, like a folder, so the whole schema is read.
             if new.dialect == .prisma {
-                return try await readWhole(active, narrowing: collection, database, connection)
+                return try await readWhole(active, narrowing: collection, connection)
             }
-            return try await active.read(namespace: only, in: database, connection: connection)
+            return try await active.read(namespace: only, takesPrisma: true, connection: connection)
         }
         // The new schema may cover a collection that the active schema lacks. If only this collection were read, its
         // absence from the folder would be an error, so the whole folder is read.
         return try await readWhole(
-            active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), database,
-            connection)
+            active, narrowing: collection ?? (new.isOneFile ? new.collections.first?.namespace : nil), connection)
     }
 
     private func readWhole(
-        _ active: SchemaArgument, narrowing asked: Namespace?, _ database: DatabaseFlags, _ connection: ConnectionFlags
+        _ active: SchemaArgument, narrowing asked: Namespace?, _ connection: ConnectionFlags
     ) async throws -> ServerSchema {
-        var schema = try await active.readWhole(fileIsOf: asked, in: database, connection: connection)
+        var schema = try await active.readWhole(fileIsOf: asked, takesPrisma: true, connection: connection)
         if let asked { schema.narrow(to: asked) }
         return schema
     }

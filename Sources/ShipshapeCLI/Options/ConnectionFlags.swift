@@ -5,12 +5,12 @@ internal import Mongo
 internal import ServerSchema
 internal import Synchronization
 
-/// The flags for the connection to the deployment; they override environment variables.
+/// The options that select the deployment and the settings.
 struct ConnectionFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The connection string; default: SHIPSHAPE_URI, or uri in shipshape.yml.",
-            discussion: "Keep the password in a file or in SHIPSHAPE_PASSWORD, because other users can see the flags.",
+            discussion: "Keep the password in SHIPSHAPE_PASSWORD or a file, because other users can see the options.",
             valueName: "mongodb://…"))
     var uri: String?
 
@@ -26,90 +26,28 @@ struct ConnectionFlags: ParsableArguments {
         completion: .environments)
     var environment: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Allow writes to this protected environment; without this option, the command asks for its name.",
-            valueName: "name"))
-    var yesProtected: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long to look for a server before giving up, such as 500ms, 30s or 2m.", valueName: "duration"))
-    var connectTimeout = DurationArgument(.seconds(10))
-
-    @Option(help: ArgumentHelp("Which member answers reads: \(Self.modes).", valueName: "mode"))
-    var readPreference: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The user to log in as; the password comes from --password-file, SHIPSHAPE_PASSWORD or the terminal.",
-            valueName: "name"))
-    var username: String?
-
-    @Option(
-        help: ArgumentHelp("A file whose first line is the user's password.", valueName: "file"), completion: .file())
-    var passwordFile: String?
-
-    @Option(help: ArgumentHelp("The database in which the user is defined.", valueName: "database"))
-    var authSource: String?
-
-    @Flag(help: "Encrypt the connection.")
-    var tls = false
-
-    @Option(
-        help: ArgumentHelp("The certificate authorities to trust, as a PEM file.", valueName: "file"),
-        completion: .file())
-    var tlsCaFile: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The client's certificate and key, as a PEM file; SHIPSHAPE_TLS_KEY_PASSWORD holds the key's password.",
-            valueName: "file"), completion: .file())
-    var tlsCertificateKeyFile: String?
-
-    @Option(
-        help: ArgumentHelp("Compress the connection: zstd, zlib or snappy, separated by commas.", valueName: "names"))
-    var compressors: String?
-
-    private static let modes = ReadPreference.Mode.allCases.map(\.rawValue).joined(separator: ", ")
-
-    func validate() throws {
-        if connectTimeout.duration <= .zero { throw ValidationError("--connect-timeout must be more than nothing") }
-        if let readPreference, ReadPreference.Mode(rawValue: readPreference) == nil {
-            throw ValidationError("--read-preference: \"\(readPreference)\" is none of \(Self.modes)")
-        }
-    }
+    /// How long to look for a server if the connection string does not say it.
+    private static let connectTimeout = Duration.seconds(10)
 
     /// Returns the client pool of the deployment, which does not connect yet.
     /// - Parameters:
     ///   - readsFromPrimary: whether reads go to the primary even if the connection string says otherwise, because a
     ///     decision about a write must not be based on old data.
-    ///   - other: the name and the password of the user to log in as, instead of the one in flags and variables.
+    ///   - other: the name and the password of the user to log in as, instead of the one in the settings.
     func pool(readsFromPrimary: Bool = false, as other: (name: String, password: String)? = nil) throws -> ClientPool {
-        let environment = ProcessInfo.processInfo.environment
-        guard let uri = connectionString, !uri.isEmpty else {
+        let settings = Settings.current
+        guard let uri = settings.uri, !uri.isEmpty else {
             throw UsageError(
-                Settings.current.unsetVariable.map {
+                settings.unsetVariable.map {
                     "no deployment is named: the configuration takes its connection string from \($0), which is not set"
                 } ?? "no deployment is named: give --uri, set SHIPSHAPE_URI, or write uri into shipshape.yml")
         }
         var options = ConnectionOptions(uri: uri)
-        options.connectTimeout = connectTimeout.duration
-        let preference = (readPreference ?? Settings.current["read-preference"]).flatMap {
-            ReadPreference.Mode(rawValue: $0)
-        }.map { ReadPreference($0) }
-        options.readPreference = readsFromPrimary ? .primary : preference
-        options.username = other?.name ?? username
-        options.password = try other?.password ?? PasswordFile.password(isGiven: isPasswordFileGiven, at: passwordFile)
-        options.authSource = authSource
-        options.compressors = compressors?.split(separator: ",").map(String.init)
-        if tls || tlsCaFile != nil || tlsCertificateKeyFile != nil {
-            var encryption = ConnectionOptions.TLSOptions()
-            encryption.caFile = tlsCaFile
-            encryption.certificateKeyFile = tlsCertificateKeyFile
-            options.tls = encryption
-        }
-        options.keyPassword = environment["SHIPSHAPE_TLS_KEY_PASSWORD"]
+        options.connectTimeout = Self.connectTimeout
+        if readsFromPrimary { options.readPreference = .primary }
+        options.username = other?.name ?? settings[Known.username]
+        options.password = try other?.password ?? PasswordFile.password(at: settings[Known.passwordFile])
+        options.keyPassword = ProcessInfo.processInfo.environment["SHIPSHAPE_TLS_KEY_PASSWORD"]
         DriverWarnings.show()
         let pool = try Self.open(options)
         pool.overload.set(isStopped: { Interruption.isRaised }) { reason in
@@ -153,36 +91,34 @@ struct ConnectionFlags: ParsableArguments {
     ///   - command: the command's name.
     ///   - gain: what the command would do with the deployment, as a clause after "to".
     func noteUnaskedDeployment(for command: String, to gain: String) {
-        guard uri == nil, let setting = Setting.all.first(where: { $0.name == "uri" }),
-            let value = Settings.current.value(of: setting)
-        else { return }
-        let file = Settings.current.file
-        let entry = Settings.current.environment.flatMap { file.environments[$0]?.values["uri"] } ?? file.values["uri"]
-        let variable: String? = if case .variable(let name) = value.source { name } else { entry?.variable }
-        let given = variable.map { "\"$\($0)\"" } ?? "URI"
+        let settings = Settings.current
+        guard uri == nil, let given = settings.given(Known.uri), settings.uri != nil else { return }
+        let entry = settings.environment.flatMap { settings.file.environments[$0]?.values["uri"] }
+        let variable: String? =
+            if case .variable(let name) = given.source { name } else {
+                (entry ?? settings.file.values["uri"])?.variable
+            }
+        let shown = variable.map { "\"$\($0)\"" } ?? "URI"
         Console.error(
-            "note: \(value.source) names a deployment, but \(command) asks one only with --uri: add --uri \(given) to "
+            "note: \(given.source) names a deployment, but \(command) asks one only with --uri: add --uri \(shown) to "
                 + gain)
     }
 
-    private var connectionString: String? { uri ?? Settings.current["uri"] }
-
     /// The database that the path of the connection string names; `nil` if it names none.
-    var databaseOfURI: String? { connectionString.flatMap(PrismaSchema.database) }
-
-    /// Whether `--password-file` is on the command line.
-    ///
-    /// `false` if the file's name comes from an environment variable or from the configuration file.
-    private var isPasswordFileGiven: Bool {
-        guard let setting = Setting.all.first(where: { $0.name == "password-file" }),
-            case .flag? = Settings.current.value(of: setting)?.source
-        else { return false }
-        return true
-    }
+    var databaseOfURI: String? { Settings.current.uri.flatMap(PrismaSchema.database) }
 
     /// The files that are read for the connection, such as certificates.
     var files: [String?] {
-        [tlsCaFile, tlsCertificateKeyFile, passwordFile, Settings.current.file.path]
-            + (connectionString.map(MongoURI.files(namedIn:)) ?? [])
+        let settings = Settings.current
+        return [settings[Known.passwordFile], settings.file.path] + (settings.uri.map(MongoURI.files(namedIn:)) ?? [])
     }
+}
+
+/// The option of commands that write, which confirms a write to a protected environment.
+struct ProtectionFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Allow writes to this protected environment; without this option, the command asks for its name.",
+            valueName: "name"))
+    var yesProtected: String?
 }

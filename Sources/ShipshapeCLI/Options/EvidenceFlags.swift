@@ -12,7 +12,7 @@ struct EvidenceFlags: ParsableArguments {
         help: ArgumentHelp(
             "Count each group on the server by its filter, and show where that differs from the scan.",
             discussion: "This reads the collection again, once for every 25 groups."))
-    var prove = false
+    var countGroups = false
 }
 
 /// The flag for the file of failing documents.
@@ -51,11 +51,6 @@ struct FailuresFlags: ParsableArguments {
             valueName: "file|db:name.collection"), completion: .file())
     var failures: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "How many days a collection of --failures keeps the documents of a run.", valueName: "days"))
-    var keepFailures = 30
-
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
 
     func validate() throws {
@@ -65,7 +60,6 @@ struct FailuresFlags: ParsableArguments {
             throw ValidationError("--failures names one file and one collection at most")
         }
         if let named = collections.first { _ = try Self.collection(parsing: named) }
-        guard keepFailures >= 1 else { throw ValidationError("--keep-failures must be at least 1") }
     }
 
     private static let prefix = "db:"
@@ -84,7 +78,7 @@ struct FailuresFlags: ParsableArguments {
         guard text.hasPrefix(prefix), let namespace = Namespace(String(text.dropFirst(prefix.count))) else {
             throw ValidationError("--failures \(text): write db:NAME.COLLECTION")
         }
-        guard StateFlags.canHoldState(namespace.database), !namespace.database.hasPrefix("__realm_sync"),
+        guard StateDatabase.canBe(namespace.database), !namespace.database.hasPrefix("__realm_sync"),
             !namespace.collection.hasPrefix("system.")
         else { throw ValidationError("--failures \(text): it cannot hold failing documents: name another place") }
         return namespace

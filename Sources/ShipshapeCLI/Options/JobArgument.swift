@@ -31,8 +31,11 @@ struct JobArgument: ExpressibleByArgument {
     static func refuseFolder(_ path: String) throws {
         guard (try? FilePath(path).stat().type) == .directory else { return }
         throw UsageError(
-            "\(path) is a folder, but this command takes one job: shipshape migrate \(path) runs all jobs of a folder")
+            "\(path) is a folder, but this command takes one job: shipshape backfill \(path) runs the jobs of a folder")
     }
+
+    /// The path of the folder that the argument names; `nil` for a job.
+    var folder: String? { (try? FilePath(text).stat().type) == .directory ? text : nil }
 
     /// The file's path; `nil` if only a name was given.
     var path: String? {

@@ -1,45 +1,47 @@
 internal import ArgumentParser
 internal import Reporting
 
-/// The flags for the metrics file and the hooks, which report on a run to other programs.
+/// An event for which the operator can name a command.
+enum Hook: String, CaseIterable {
+    case start, finding, wait, stop, success, alarm
+}
+
+/// The options for the metrics file and the hooks, which report on a run to other programs.
 struct MonitoringFlags: ParsableArguments {
+    /// A command to run at an event, as `EVENT=COMMAND`.
+    struct HookArgument: ExpressibleByArgument {
+        let event: Hook
+        let command: String
+
+        init?(argument: String) {
+            let sides = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            guard sides.count == 2, let event = Hook(rawValue: sides[0]) else { return nil }
+            (self.event, command) = (event, sides[1])
+        }
+    }
+
     @Option(help: ArgumentHelp("Write metrics to this Prometheus textfile.", valueName: "file"), completion: .file())
     var metrics: String?
 
     @Option(
         help: ArgumentHelp(
-            "A shell command to run when the work begins.",
-            discussion: "Each hook gets the event as JSON on standard input, and its name in SHIPSHAPE_EVENT.",
-            valueName: "command"))
-    var onStart: String?
-
-    @Option(help: ArgumentHelp("One to run when the run ends with findings.", valueName: "command"))
-    var onFinding: String?
-
-    @Option(help: ArgumentHelp("One to run when the run has to wait, or its reasons change.", valueName: "command"))
-    var onWait: String?
-
-    @Option(help: ArgumentHelp("One to run when the run is stopped or fails.", valueName: "command"))
-    var onStop: String?
-
-    @Option(help: ArgumentHelp("One to run when the run ends and nothing is left to do.", valueName: "command"))
-    var onSuccess: String?
-
-    @Option(help: ArgumentHelp("How long a hook may take before it is stopped.", valueName: "duration"))
-    var hookTimeout = DurationArgument(.seconds(30))
+            "Run a shell command at an event: \(Hook.allCases.map(\.rawValue).joined(separator: ", ")) (repeatable).",
+            discussion: """
+                The command gets the event as JSON on standard input, and its name in SHIPSHAPE_EVENT. The mapping on \
+                in shipshape.yml names commands, too.
+                """,
+            valueName: "event=command"))
+    var on: [HookArgument] = []
 
     func validate() throws {
-        if hookTimeout.duration <= .zero { throw ValidationError("--hook-timeout must be more than nothing") }
+        let events = on.map(\.event)
+        if let twice = events.first(where: { event in events.count { $0 == event } > 1 }) {
+            throw ValidationError("--on \(twice.rawValue) is given twice: give one command for each event")
+        }
     }
 
     /// Returns the operator's command for an event; `nil` if there is none.
-    func hook(for event: HookEvent.Kind) -> String? {
-        switch event {
-        case .start: onStart
-        case .finding: onFinding
-        case .wait: onWait
-        case .stop: onStop
-        case .success: onSuccess
-        }
+    func command(at event: Hook) -> String? {
+        on.first { $0.event == event }?.command ?? Settings.current.file.hooks[event.rawValue]
     }
 }

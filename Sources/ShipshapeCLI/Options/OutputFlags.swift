@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Reporting
 internal import SystemPackage
 
-/// The flags for the output format of a command's result, and for the report files to which the result is written.
+/// The options for the form of a command's result, and for the report files to which it is written.
 struct OutputFlags: ParsableArguments {
     @Option(name: .shortAndLong, help: "The form of the result on standard output.")
     var output = OutputForm.text
@@ -13,20 +13,10 @@ struct OutputFlags: ParsableArguments {
             valueName: "file"), completion: .file())
     var report: [String] = []
 
-    @Flag(name: .long, help: "Show no progress.")
-    var noProgress = false
-
     @Flag(
         name: .shortAndLong,
         help: "Show no progress and no notes; waits, warnings and errors are still shown.")
     var quiet = false
-
-    @Option(
-        help: ArgumentHelp(
-            "The form of standard error: lines of text, or one JSON record per line.", valueName: "text|json"))
-    var logFormat = Log.Format.text
-
-    @OptionGroup var color: ColorFlags
 
     /// Whether the result is in a format for programs or is also written to a report file.
     ///
@@ -34,25 +24,13 @@ struct OutputFlags: ParsableArguments {
     var isKept: Bool { output != .text || !report.isEmpty }
 
     /// Whether progress is shown.
-    var showsProgress: Bool { !noProgress && !quiet }
+    var showsProgress: Bool { !quiet }
 
     func validate() throws {
         for path in report where OutputForm(path: path) == nil {
             throw ValidationError("--report \(path): the ending must be \(OutputForm.endings)")
         }
         if Set(report).count < report.count { throw ValidationError("--report names the same file twice") }
-    }
-
-    /// Checks, before a long run, that the report files can be written and that none of them is a file that the command
-    /// reads.
-    /// - Parameters:
-    ///   - inputs: the files and folders that the command reads.
-    ///   - others: the other files that the command writes.
-    func prepare(reading inputs: [String?] = [], writing others: [String?] = []) throws {
-        try OutputPlaces.check(report + others.compactMap(\.self), reading: inputs.compactMap(\.self))
-        for path in report {
-            do { try AtomicFile.checkWritable(path) } catch { throw OutputError(report: path, error) }
-        }
     }
 
     /// Shows a result on standard output and writes the files that the operator asked for.
@@ -91,7 +69,8 @@ struct OutputFlags: ParsableArguments {
 }
 
 extension OutputError {
-    fileprivate init(report path: String, _ reason: any Error) {
+    /// Creates the error for a report that cannot be written.
+    init(report path: String, _ reason: any Error) {
         self.init(description: "cannot write the report \(path): \(reason)")
     }
 }

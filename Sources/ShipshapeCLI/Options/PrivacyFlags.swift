@@ -2,29 +2,22 @@ internal import ArgumentParser
 internal import Foundation
 internal import Reporting
 
-/// The flags that decide which data of documents a result may show.
+/// The option that lets a result show data of documents.
 struct PrivacyFlags: ParsableArguments {
-    /// How `_id`s are shown: as they are, as a hash, or not at all.
-    enum IDs: String, ExpressibleByArgument, CaseIterable {
-        case show, hash, none
-    }
-
-    @Option(
-        help: ArgumentHelp(
-            "How to show _ids in all results: show, hash or none.",
-            discussion: """
-                A hash is the beginning of the _id's HMAC-SHA-256 with the key in SHIPSHAPE_ID_KEY. Without that \
-                variable the key is random, so the hashes of two runs cannot be compared.
-                """,
-            valueName: "show|hash|none"))
-    var ids = IDs.show
-
     @Flag(help: "Show the documents' values with the findings, cut to 80 characters; by default no value is shown.")
     var showValues = false
+}
+
+/// The setting `ids`: how all results of a run show `_id`s.
+enum IDForm: String, CaseIterable {
+    case show, hash, none
 
     /// How all results of this run show `_id`s.
-    var display: IDDisplay {
-        switch ids {
+    ///
+    /// A hash is the beginning of the _id's HMAC-SHA-256 with the key in `SHIPSHAPE_ID_KEY`. Without that variable, the
+    /// key is random, so the hashes of two runs cannot be compared.
+    static var display: IDDisplay {
+        switch Settings.current[Known.ids] {
         case .show: return .shown
         case .none: return .hidden
         case .hash:

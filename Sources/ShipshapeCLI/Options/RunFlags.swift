@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import JobState
 internal import Running
 
-/// The flags of all commands that run or undo a job.
+/// The options of the commands that run or undo a job.
 struct RunFlags: ParsableArguments {
     @Option(help: ArgumentHelp("Accept that the run makes this many documents unsyncable.", valueName: "count"))
     var allowUnsync: Int?
@@ -10,17 +10,6 @@ struct RunFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp("Stop after this time, between two chunks, with exit code 75.", valueName: "duration"))
     var maxRuntime: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "How long this runner's lease on the job lasts after each chunk; a write may take a quarter of it.",
-            valueName: "duration"))
-    var leaseTtl = DurationArgument(.seconds(30))
-
-    @Option(
-        help: ArgumentHelp(
-            "How long to wait while another live runner holds the job.", valueName: "duration"))
-    var leaseWait = DurationArgument(.seconds(0))
 
     @Flag(
         help: ArgumentHelp(
@@ -34,15 +23,9 @@ struct RunFlags: ParsableArguments {
             valueName: "count"))
     var maxErrors = 100
 
-    @Option(
-        help: ArgumentHelp(
-            "How long to wait in total for documents that the sync translator has locked; after that they are listed.",
-            valueName: "duration"))
-    var lockWait = DurationArgument(.seconds(10))
-
     @Flag(
         help: ArgumentHelp(
-            "Remove sync translator locks that do not change during --lock-wait, and write those documents too.",
+            "Remove sync translator locks that do not change during the setting lock-wait, and write those documents.",
             discussion: "undo does not restore the locks."))
     var unsetLocks = false
 
@@ -51,25 +34,29 @@ struct RunFlags: ParsableArguments {
             throw ValidationError("--max-runtime must be more than nothing: the run would end before its first chunk")
         }
         if maxErrors < 0 { throw ValidationError("--max-errors must not be negative") }
-        guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
-            throw ValidationError("--lease-ttl must be from 1s to 1h: a runner that dies holds the job for that long")
-        }
         if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
     }
 
-    /// Returns the options of a run from these flags and the flags for the state database and the ledger.
-    func options(state: StateFlags, ledger: LedgerFlags) -> RunOptions {
-        var options = RunOptions()
-        options.stateDatabase = state.stateDatabase
-        options.lease = LeaseTerms(duration: leaseTtl.duration)
-        options.leaseWait = leaseWait.duration
+    /// The options of a run from these options and the settings.
+    var options: RunOptions {
+        var options = RunOptions(Settings.current)
         options.maxRuntime = maxRuntime?.duration
-        options.ledger = ledger.scope(of: [])
+        options.ledger = LedgerPlace.scope()
         options.allowUnsync = allowUnsync
         options.maxErrors = maxErrors
         options.restarts = restart
-        options.lockWait = lockWait.duration
+        options.lockWait = Settings.current[Known.lockWait]
         options.unsetsLocks = unsetLocks
         return options
+    }
+}
+
+extension RunOptions {
+    /// Creates the options of a run that holds a lease: the state database, and the terms of the lease.
+    init(_ settings: Settings) {
+        self.init()
+        stateDatabase = settings[Known.stateDatabase]
+        lease = LeaseTerms(duration: settings[Known.leaseTTL])
+        leaseWait = settings[Known.leaseWait]
     }
 }

@@ -44,15 +44,15 @@ struct SchemaArgument: ExpressibleByArgument {
     /// - Parameters:
     ///   - namespace: the collection that a single file describes. For a folder, a Prisma schema or `live`, the only
     ///     collection that the caller asks for; `nil` for all collections.
-    ///   - database: the flag for the database of a Prisma schema; `nil` for a command that takes none.
+    ///   - takesPrisma: whether the command takes Prisma schemas.
     /// - Throws: ``SchemaError``; ``UsageError`` for a Prisma schema that the command does not take; ``InputError`` for
     ///   a revision that cannot be read; errors of connecting.
     func read(
-        namespace: Namespace?, in database: DatabaseFlags? = nil, connection: ConnectionFlags
+        namespace: Namespace?, takesPrisma: Bool = false, connection: ConnectionFlags
     ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        let name = databaseName(database, namespace, connection)
-        return try await reading(for: database) {
+        let name = databaseName(namespace, connection)
+        return try await reading(takesPrisma) {
             try ServerSchema.read(at: $0, named: self.name, namespace: namespace, database: name)
         }
     }
@@ -60,11 +60,11 @@ struct SchemaArgument: ExpressibleByArgument {
     /// Reads all parts of the schema that lint checks.
     /// - Throws: as ``read(namespace:in:connection:)`` does.
     func readForLint(
-        namespace: Namespace?, in database: DatabaseFlags, connection: ConnectionFlags
+        namespace: Namespace?, connection: ConnectionFlags
     ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        let name = databaseName(database, namespace, connection)
-        return try await reading(for: database) {
+        let name = databaseName(namespace, connection)
+        return try await reading(true) {
             try ServerSchema.readForLint(at: $0, named: self.name, namespace: namespace, database: name)
         }
     }
@@ -73,33 +73,31 @@ struct SchemaArgument: ExpressibleByArgument {
     /// - Parameter namespace: the collection that a single file describes.
     /// - Throws: as ``read(namespace:in:connection:)`` does.
     func readWhole(
-        fileIsOf namespace: Namespace?, in database: DatabaseFlags? = nil, connection: ConnectionFlags
+        fileIsOf namespace: Namespace?, takesPrisma: Bool = false, connection: ConnectionFlags
     ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        let name = databaseName(database, namespace, connection)
-        return try await reading(for: database) { path in
+        let name = databaseName(namespace, connection)
+        return try await reading(takesPrisma) { path in
             let isWhole = path.hasSuffix(".prisma") || (try? FilePath(path).stat().type) == .directory
             return try ServerSchema.read(
                 at: path, named: self.name, namespace: isWhole ? nil : namespace, database: name)
         }
     }
 
-    private func databaseName(
-        _ database: DatabaseFlags?, _ namespace: Namespace?, _ connection: ConnectionFlags
-    ) -> String? {
-        // A command without the flag `--database` refuses a Prisma schema after reading it, so the name of the database
-        // does not matter.
-        database.map { $0.database(of: namespace, connection) } ?? "database"
+    /// Returns the database of a schema that names only collections: that of the named collection, else the setting,
+    /// else that of the connection string; `nil` if the schema itself has to name it.
+    private func databaseName(_ namespace: Namespace?, _ connection: ConnectionFlags) -> String? {
+        namespace?.database ?? Settings.current[Known.database] ?? connection.databaseOfURI
     }
 
     /// Calls `read` with the path of the schema.
     ///
     /// For a git revision, this is the path of a copy, which is removed afterwards.
     private func reading(
-        for database: DatabaseFlags?, _ read: (String) throws -> ServerSchema
+        _ takesPrisma: Bool, _ read: (String) throws -> ServerSchema
     ) async throws -> ServerSchema {
         let schema = if let revision = GitRevision(name) { try await revision.checkedOut(read) } else { try read(name) }
-        if schema.dialect == .prisma, database == nil {
+        if schema.dialect == .prisma, !takesPrisma {
             throw UsageError("\(name) is a Prisma schema: this command is for App Services schemas and validators")
         }
         return schema

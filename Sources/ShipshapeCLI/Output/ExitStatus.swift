@@ -179,12 +179,14 @@ extension ExitStatus {
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
         if error.code == .passwordMissing {
-            return " (give --password-file, set SHIPSHAPE_PASSWORD, or run this at a terminal, which asks)"
+            return " (set SHIPSHAPE_PASSWORD, or password-file in shipshape.yml, or run this at a terminal, which asks)"
         }
         if error.code == .keyPasswordMissing {
             return " (set SHIPSHAPE_TLS_KEY_PASSWORD, or run this at a terminal, which asks)"
         }
-        if error.isAuthentication { return " (check the user, SHIPSHAPE_PASSWORD and --auth-source)" }
+        if error.isAuthentication {
+            return " (check the user, SHIPSHAPE_PASSWORD, and authSource in the connection string)"
+        }
         if error.isAuthorization {
             guard let missing = error.missingPrivilege else { return " (grant the user what is missing)" }
             return " (grant the user \(missing.actions.joined(separator: ", ")) on \(missing.resource))"
@@ -202,12 +204,14 @@ extension ExitStatus {
         }
         if error.isUntrusted {
             return
-                " (name the certificate authorities to trust with --tls-ca-file, and use an address that is in the "
+                " (name the certificate authorities to trust with tlsCAFile in the connection string, and use an address that is in the "
                 + "certificate)"
         }
         if error.isServerSelection {
             return " (check the address, and that the deployment runs"
-                + (error.isHungUp ? "; the server may require --tls, or a client certificate that it knows)" : ")")
+                + (error.isHungUp
+                    ? "; the server may require tls=true in the connection string, or a client certificate that it knows)"
+                    : ")")
         }
         return ""
     }

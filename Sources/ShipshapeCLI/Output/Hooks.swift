@@ -17,7 +17,7 @@ final class Hooks: Sendable {
     /// Runs a command in a shell after the earlier commands have ended; returns at once, and does not wait for the
     /// command.
     /// - Parameters:
-    ///   - name: the name of the hook in a warning, such as `--on-wait`.
+    ///   - name: the name of the hook in a warning, such as `--on wait`.
     ///   - input: the text that the command reads from standard input.
     func run(_ command: String, _ name: String, input: String = "", variables: [String: String]) {
         last.withLock { [timeLimit] last in

@@ -3,6 +3,20 @@ internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
 enum OutputPlaces {
+    /// Checks, before a long run, that the report files can be written, and that no output is a file that the command
+    /// reads.
+    /// - Parameters:
+    ///   - inputs: the files and folders that the command reads.
+    ///   - others: the files that the command writes besides its reports.
+    /// - Throws: ``UsageError``; ``OutputError``.
+    static func prepare(_ output: OutputFlags?, reading inputs: [String?], writing others: [String?] = []) throws {
+        let reports = output?.report ?? []
+        try check(reports + others.compactMap(\.self), reading: inputs.compactMap(\.self))
+        for path in reports {
+            do { try AtomicFile.checkWritable(path) } catch { throw OutputError(report: path, error) }
+        }
+    }
+
     /// Throws if an output file is also an input of the command, or is in a folder that the command reads.
     ///
     /// Also throws if two outputs are the same file.

@@ -39,7 +39,7 @@ final class RunMonitor: Sendable {
     ///   - throttles: whether the run has a throttle that can make it wait.
     init(_ flags: MonitoringFlags?, of command: String, _ name: String, throttles: Bool) {
         (self.flags, self.command, self.name, self.throttles) = (flags, command, name, throttles)
-        hooks = Hooks(timeLimit: flags?.hookTimeout.duration ?? .zero)
+        hooks = Hooks(timeLimit: Settings.current[Known.hookTimeout])
         let earlier = flags?.metrics.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) }
         state = Mutex(
             State(metrics: RunMetrics(command: command, name: name, throttles: throttles, earlier: earlier)))
@@ -120,11 +120,11 @@ final class RunMonitor: Sendable {
     private func notify(
         _ event: HookEvent.Kind, _ message: String? = nil, code: Int32? = nil, waitReasons: [WaitReason] = []
     ) {
-        guard let hook = flags?.hook(for: event) else { return }
+        guard let named = Hook(rawValue: event.rawValue), let hook = flags?.command(at: named) else { return }
         let notification = HookEvent(
             event, command: command, name: name, at: .now, message: message, code: code.map { Int($0) },
             waitReasons: waitReasons)
-        hooks.run(hook, "--on-\(event.rawValue)", input: notification.json, variables: notification.variables)
+        hooks.run(hook, "--on \(event.rawValue)", input: notification.json, variables: notification.variables)
     }
 
     /// Writes the metrics file.

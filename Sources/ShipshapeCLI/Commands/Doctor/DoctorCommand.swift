@@ -2,14 +2,14 @@ internal import ArgumentParser
 internal import Reporting
 
 /// `shipshape doctor [SCHEMA]`.
-struct DoctorCommand: AsyncParsableCommand {
+struct DoctorCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         "doctor", "[<schema>]",
         abstract: "Examines the project, the connection, the server and the privileges, and says how to fix them.",
         examples: [
             "doctor",
             "doctor schemas/v2 --env production",
-            "doctor --uri mongodb://db1/ -o json",
+            "doctor --settings list",
         ],
         details: """
             Each line is fine, a note, a warning or an error, and says how to fix it. SCHEMA names the collections for \
@@ -20,6 +20,13 @@ struct DoctorCommand: AsyncParsableCommand {
             that there is no error; otherwise it is that of the first error: 65 for a file, 69 for a deployment that \
             cannot be reached, 77 for a login or a privilege that check needs, 78 for a configuration, and 1 for \
             anything else.
+
+            --settings shows each setting and its source instead; secrets are not shown. A setting comes from the \
+            environment variable of its name (limit from SHIPSHAPE_LIMIT), else from shipshape.yml, else it has its \
+            default. shipshape.yml is read from the working folder only. The named sections below environments have \
+            the same keys, and --env names the section that overrides the rest of the file. Commands write to a \
+            section with protected: true only after its name was typed, or given with --yes-protected. The list \
+            thresholds, the list renames and the mapping on are keys of the file, too.
             """)
 
     @Argument(help: "The schema whose collections are examined: a file, a folder, or live.")
@@ -28,19 +35,49 @@ struct DoctorCommand: AsyncParsableCommand {
     @Flag(help: "Warnings give exit code 1, too.")
     var strict = false
 
-    @OptionGroup(title: "Prisma") var database: DatabaseFlags
-    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    /// What `--settings` shows.
+    enum SettingsForm: String, ExpressibleByArgument, CaseIterable {
+        case list, schema
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "Show the settings instead: list (each with its source), or schema (the JSON Schema of shipshape.yml).",
+            valueName: "list|schema"))
+    var settings: SettingsForm?
+
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    func run() async throws {
-        try output.prepare(reading: [schema.name] + connection.files)
-        var examination = Examination(connection, database, state: state, ledger: ledger)
-        await examination.examineProject(schema)
-        await examination.examineDeployment()
-        try output.show(DoctorResult(examination.report, isStrict: strict))
-        if let failure = examination.failure { throw failure }
-        if strict, examination.report.worst == .warning { throw ExitStatus.findings }
+    func work() throws -> Work {
+        Work("doctor", output: output, reads: [schema.name]) { _ in
+            switch settings {
+            case .schema: return .raw(ConfigurationSchema.text)
+            case .list: return .result(settingsInForce)
+            case nil: break
+            }
+            var examination = Examination(connection)
+            await examination.examineProject(schema)
+            await examination.examineDeployment()
+            let isWarned = strict && examination.report.worst == .warning
+            return .result(
+                DoctorResult(examination.report, isStrict: strict),
+                examination.failure ?? (isWarned ? .findings : nil))
+        }
+    }
+
+    private var settingsInForce: ConfigResult {
+        let settings = Settings.current
+        let rows = Known.all.map { setting in
+            let given = settings.given(setting)
+            let text = given.map { setting.isSecret ? ConnectionStringMask.mask(uri: $0.text) : $0.text }
+            return ConfigResult.Row(
+                name: setting.name, value: text ?? setting.fallbackText,
+                source: given.map { "\($0.source)" } ?? setting.fallbackText.map { _ in "default" })
+        }
+        return ConfigResult(
+            file: settings.file.path, environment: settings.environment,
+            environments: settings.file.environments.map { ($0.key, $0.value.isProtected) }.sorted { $0.0 < $1.0 },
+            rows: rows)
     }
 }

@@ -136,7 +136,7 @@ extension Examination {
     /// Returns a collection on which change streams are tried: one of the schema if such a collection exists, else any
     /// collection; `nil` if there is none.
     private func firstCollection(on pool: ClientPool) async throws -> Namespace? {
-        let (wanted, state) = (schema?.collections.map(\.namespace) ?? [], state.stateDatabase)
+        let (wanted, state) = (schema?.collections.map(\.namespace) ?? [], StateDatabase.name)
         return try await onOwnedThread(name: "doctor") { () throws in
             let client = try pool.client()
             if let first = try wanted.first(where: { try client.readableCollection($0) != nil }) { return first }
@@ -158,19 +158,19 @@ extension Examination {
     }
 
     private mutating func examineLedger(_ pool: ClientPool) async {
-        guard schema?.dialect.isOfSync != false || ledger.ledger != nil, ledger.location != .none else {
+        guard schema?.dialect.isOfSync != false || LedgerPlace.stated != nil, LedgerPlace.location != .none else {
             return add(.state, "ledger", .good, "none is read")
         }
-        let (location, scope) = (ledger.location, ledger.scope(of: [schema]))
+        let (location, scope) = (LedgerPlace.location, LedgerPlace.scope(of: [schema]))
         do {
             let entries = try await onOwnedThread(name: "ledger") { () throws in
                 try LedgerReader.open(scope, on: try pool.client())?.entries().entries
             }
             guard let entries else {
-                if let error = LedgerFlags.missing(location) { return add(.state, "ledger", error) }
+                if let error = LedgerPlace.missing(location) { return add(.state, "ledger", error) }
                 return add(.state, "ledger", .good, "there is none, so no document counts as unsynced")
             }
-            let limit = Settings.current["limit"].flatMap { Int($0) } ?? DeployVerdict.defaultLimit
+            let limit = Settings.current[Known.limit]
             let text = "\(entries.entries) of at most \(limit.grouped)"
             if entries >= limit {
                 add(.state, "ledger", .error, "\(text): sync has stopped", remedy: "repair the documents that it names")
@@ -189,7 +189,7 @@ extension Examination {
     }
 
     private mutating func examineState(_ pool: ClientPool) async {
-        let database = state.stateDatabase
+        let database = StateDatabase.name
         do {
             let registry = JobRegistry(database, on: pool)
             let jobs = try await onOwnedThread(name: "state") { () throws in try registry.names() }

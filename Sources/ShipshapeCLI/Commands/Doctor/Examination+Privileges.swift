@@ -69,16 +69,16 @@ extension Examination {
     /// database is added. The ledger is added if the user names it, if there is no schema, or if the schema is one for
     /// sync.
     private func places(on pool: ClientPool) async throws -> WorkPlaces {
-        let apps = ledger.apps(of: [schema])
-        var places = WorkPlaces(state: state.stateDatabase)
-        if schema?.dialect.isOfSync != false || ledger.ledger != nil {
-            places.add(ledger: ledger.location, apps: apps.ids)
+        let apps = LedgerPlace.apps(of: [schema])
+        var places = WorkPlaces(state: StateDatabase.name)
+        if schema?.dialect.isOfSync != false || LedgerPlace.stated != nil {
+            places.add(ledger: LedgerPlace.location, apps: apps.ids)
         }
         if let schema {
             places.add(schema.collections.map(\.namespace), to: .data)
             return places
         }
-        let state = state.stateDatabase
+        let state = StateDatabase.name
         let databases = try await onOwnedThread(name: "doctor") { () throws in
             try Examination.databases(on: try pool.client(), state: state)
         }

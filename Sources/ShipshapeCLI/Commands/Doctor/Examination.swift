@@ -12,9 +12,6 @@ internal import ServerSchema
 /// A part of the examination may depend on earlier parts: without a connection, nothing of the deployment is examined.
 struct Examination {
     let connection: ConnectionFlags
-    let database: DatabaseFlags
-    let state: StateFlags
-    let ledger: LedgerFlags
     private(set) var report = DoctorReport()
     /// The exit code of the first error; `nil` without an error.
     private(set) var failure: ExitStatus?
@@ -23,9 +20,7 @@ struct Examination {
     /// Whether the operator names the schema `live`, which means the validators of the deployment.
     var isLive = false
 
-    init(_ connection: ConnectionFlags, _ database: DatabaseFlags, state: StateFlags, ledger: LedgerFlags) {
-        (self.connection, self.database, self.state, self.ledger) = (connection, database, state, ledger)
-    }
+    init(_ connection: ConnectionFlags) { self.connection = connection }
 
     /// Adds a finding; `status` is the exit code if the finding is the first error.
     mutating func add(
@@ -78,7 +73,7 @@ extension Examination {
                 return found.isEmpty
                     ? add(
                         .project, "schema", .notice, "no schema is named, and none is in the folders below this one",
-                        remedy: "name one, or draft one with shipshape infer --database DATABASE --out schemas")
+                        remedy: "name one, or draft one with shipshape schema infer --out schemas")
                     : add(
                         .project, "schema", .warning,
                         "no schema is named, and there are several: \(found.prefix(4).joined(separator: ", "))",
@@ -87,7 +82,7 @@ extension Examination {
             argument = SchemaArgument(argument: found[0])
         }
         do {
-            let read = try await argument.read(namespace: nil, in: database, connection: connection)
+            let read = try await argument.read(namespace: nil, takesPrisma: true, connection: connection)
             schema = read
             let kind = ComparisonFlags.name(of: read.dialect)
             add(

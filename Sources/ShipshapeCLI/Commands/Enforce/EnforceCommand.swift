@@ -9,7 +9,7 @@ internal import Reporting
 internal import ServerSchema
 
 /// The command `shipshape enforce VALIDATOR`.
-struct EnforceCommand: AsyncParsableCommand {
+struct EnforceCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "enforce", "[<validator>] --collection <db.collection>",
         abstract: "Tightens a collection's validator step by step: warn first, error once every document fits.",
@@ -21,7 +21,7 @@ struct EnforceCommand: AsyncParsableCommand {
         details: """
             Reads every document, sets the validator with the action warn, reads again, sets error, and reads a last \
             time, because documents may have been written in between. If documents do not fit, it lists them, stops \
-            before error and ends with exit code 1. Repair them (shipshape plan --fix, shipshape backfill) and run \
+            before error and ends with exit code 1. Repair them (shipshape plan, shipshape backfill) and run \
             enforce again; it continues from there.
 
             Each step shows its command, asks, and reads back the result; without a terminal it needs --yes. It may be \
@@ -85,61 +85,52 @@ struct EnforceCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
 
-    @Option(help: ArgumentHelp("How many parts of the collection to read at the same time.", valueName: "count"))
-    var threads = 2
-
-    @Option(
-        help: ArgumentHelp("The most documents to read per second, over all threads.", valueName: "count"))
-    var rate: Int?
-
     @OptionGroup(title: "Evidence") var failing: FailuresFileFlags
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Another User") var changer: CollModFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var protection: ProtectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
-        guard let namespace = Namespace(collection) else {
+        guard Namespace(collection) != nil else {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
-        }
-        if let reason = namespace.refusal(stateDatabase: state.stateDatabase) {
-            throw ValidationError("--collection: enforce sets no validator for \(namespace): \(reason)")
         }
         if validator == nil, !mode.status, !mode.abort { throw ValidationError("name the validator: a file, or live") }
         if mode.abort, validator != nil {
             throw ValidationError("--abort takes no validator: it restores the earlier one")
         }
-        if connection.readPreference != nil {
-            throw ValidationError("enforce reads from the primary: it takes no --read-preference")
-        }
     }
 
-    func run() async throws {
-        try output.prepare(
-            reading: [validator?.name, changer.collmodPasswordFile] + connection.files, writing: [failing.failures])
+    func work() throws -> Work {
         guard let namespace = Namespace(collection) else { preconditionFailure("validated") }
-        let interruption = Interruption("stopped by a signal; run it again to continue")
-        let signals = interruption.listen()
-        defer { signals.cancel() }
-        let pool = try connection.pool(readsFromPrimary: true)
-        let changing = try await changing(pool, WorkPlaces(reading: [namespace], state: state.stateDatabase))
-        let subject: (schema: ServerSchema, validator: BSONDocument)? =
-            if let validator { try await read(validator, namespace) } else { nil }
-        let deployment = EnforcedDeployment(namespace, state: state.stateDatabase, reading: pool, changing: changing)
-        let run = EnforceRun(self, deployment, subject, interruption)
-        let report =
-            if mode.abort {
-                try await run.abort()
-            } else if mode.status {
-                try await run.status()
-            } else {
-                try await run.go()
-            }
-        try output.show(
-            EnforceResult(report, ids: privacy.display, showsFilters: evidence.filters || evidence.prove))
-        if (report.notFitting ?? 0) > 0 { throw ExitStatus.findings }
+        if let reason = namespace.refusal(stateDatabase: StateDatabase.name) {
+            throw UsageError("--collection: enforce sets no validator for \(namespace): \(reason)")
+        }
+        return Work(
+            "enforce", collection, output: output,
+            reads: [validator?.name, Settings.current[Known.collmodPasswordFile]],
+            writes: [failing.failures], idle: "stopped by a signal; run it again to continue"
+        ) { frame in
+            let pool = try frame.pool(readsFromPrimary: true)
+            let changing = try await changing(pool, WorkPlaces(reading: [namespace], state: StateDatabase.name))
+            let subject: (schema: ServerSchema, validator: BSONDocument)? =
+                if let validator { try await read(validator, namespace) } else { nil }
+            let deployment = EnforcedDeployment(namespace, state: StateDatabase.name, reading: pool, changing: changing)
+            let run = EnforceRun(self, deployment, subject, frame.interruption)
+            let report =
+                if mode.abort {
+                    try await run.abort()
+                } else if mode.status {
+                    try await run.status()
+                } else {
+                    try await run.go()
+                }
+            let showsFilters = evidence.filters || evidence.countGroups
+            return .result(
+                EnforceResult(report, ids: IDForm.display, showsFilters: showsFilters),
+                (report.notFitting ?? 0) > 0 ? ExitStatus.findings : nil)
+        }
     }
 
     /// Checks the privileges, and returns the pool for the commands that change the collection's validator.
@@ -150,7 +141,7 @@ struct EnforceCommand: AsyncParsableCommand {
             try await pool.requirePrivileges(for: "enforce --dry-run", on: places)
             return pool
         }
-        guard let user = try changer.user(), let needs = CommandNeeds.of("enforce") else {
+        guard let user = try CollModUser.login, let needs = CommandNeeds.of("enforce") else {
             try await pool.requirePrivileges(for: "enforce", on: places)
             return pool
         }

@@ -120,16 +120,15 @@ struct EnforceRun {
     /// Checks every document against the validator.
     private func check() async throws -> CheckReport {
         guard let subject else { preconditionFailure("a check has a validator") }
-        let flags = ["--threads", "\(command.threads)"] + (command.rate.map { ["--rate", "\($0)"] } ?? [])
         var run = CheckRun(
-            schema: subject.schema, limit: .max, scan: try ScanFlags.parse(flags),
+            schema: subject.schema, limit: .max, scan: ScanSelection(),
             map: try NamespaceMap([], for: [namespace]), showsProgress: command.output.showsProgress,
             stop: interruption.stop)
         run.ledger.location = .none
-        run.stateDatabase = command.state.stateDatabase
+        run.stateDatabase = StateDatabase.name
         run.rules.tally.keepsValues = command.privacy.showValues
-        run.proves = command.evidence.prove
-        run.failures = try command.failing.open(command.privacy.display, in: .jsonSchema)
+        run.proves = command.evidence.countGroups
+        run.failures = try command.failing.open(IDForm.display, in: .jsonSchema)
         do {
             var report = try await run.check(live: deployment.reading)
             report.rules.dialect = .jsonSchema
@@ -155,7 +154,7 @@ struct EnforceRun {
         report.check = found
         if let validator = command.validator, found.map({ $0.total.certain > 0 }) == true {
             let plan = NextCommand(
-                "plan --fix", [validator.name], [(name: "--collection", value: "\(namespace)"), ("--out", "jobs")])
+                "plan", [validator.name], [(name: "--collection", value: "\(namespace)"), ("--out", "jobs")])
             report.notes.append("the jobs that make the documents fit: \(plan)")
         }
         report.mark = state.record.map { record in

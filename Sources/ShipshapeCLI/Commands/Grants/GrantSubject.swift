@@ -21,45 +21,47 @@ struct GrantSubject {
     private(set) var isLive = false
 
     /// The commands whose file argument is a schema.
-    private static let ofSchemas: Set = ["check", "diff", "lint", "plan", "enforce", "infer", "unsynced", "watch"]
+    private static let ofSchemas: Set = [
+        "check", "diff", "lint", "plan", "enforce", "schema infer", "ledger show", "ledger follow",
+    ]
     /// The commands that can do their work with privileges on the state database alone.
     private static let ofState: Set = [
-        "status", "pause", "resume", "tune", "deployed", "migrate --status", "partner status",
+        "status", "job pause", "job resume", "job tune", "job deployed",
     ]
 
     /// Reads the files that the command works on.
     /// - Throws: errors of reading; ``UsageError`` if neither a file nor a name says what the command works on.
     init(
-        _ files: [String], for command: String, collections: [Namespace], database: String?, state: String,
-        ledger: LedgerFlags, history: HistoryPlace?, failures: Namespace?
+        _ files: [String], for command: String, collections: [Namespace], history: HistoryPlace?, failures: Namespace?
     ) throws {
+        let state = StateDatabase.name
         places = WorkPlaces(reading: collections, state: state)
-        let (location, apps) = (ledger.location, ledger.apps(of: []).ids)
+        let (location, apps) = (LedgerPlace.location, LedgerPlace.apps().ids)
         let name = command.replacing(" --dry-run", with: "").replacing(" --database", with: "")
-            .replacing(" --part", with: "").replacing(" --fix", with: "")
+            .replacing(" --part", with: "")
         if name.hasPrefix("partner ") {
             for file in files {
-                let partner = try PartnerArguments.read(file, assuming: CheckOptions())
+                let partner = try PartnerArguments.read(file)
                 places.add(WorkPlaces(partner, state: state, ledger: location, apps: apps))
             }
         } else if Self.ofSchemas.contains(name) {
-            for file in files { try add(schema: file, collections, in: database, ledger: location) }
+            for file in files { try add(schema: file, collections, ledger: location) }
             places.add(ledger: location, apps: apps)
         } else if name == "history" {
             for file in files { places.add(try HistoryPlace(parsing: file).resources) }
-        } else if name == "migrate" {
-            for file in files {
-                for entry in try JobFolder.read(at: file, assuming: CheckOptions()).entries {
+        } else {
+            for folder in files.compactMap({ JobArgument(argument: $0).folder }) {
+                for entry in try JobFolder.read(at: folder, assuming: CheckOptions()).entries {
                     places.add(entry.job.reach, ledger: location, apps: apps)
                 }
             }
-        } else {
-            for file in files where JobArgument(argument: file).path != nil {
+            for file in files where JobArgument(argument: file).folder == nil && JobArgument(argument: file).path != nil
+            {
                 let job = try CompiledJob(reading: try JobFile.read(at: file), assuming: CheckOptions())
                 places.add(job.reach, ledger: location, apps: apps)
             }
         }
-        if name == "watch" {
+        if name == "ledger follow" {
             let named: Namespace? = if case .named(let namespace) = location { namespace } else { nil }
             places.add(
                 [named ?? Namespace(database: state, collection: WatchOptions().ledger.collection)], to: .watchLedger)
@@ -68,7 +70,7 @@ struct GrantSubject {
         if let failures { places.add([failures], to: .failures) }
         let isKnown =
             places.resources[.data] != nil || (name == "history" && places.resources[.history] != nil)
-            || name == "unsynced" || Self.ofState.contains(name)
+            || name == "ledger show" || Self.ofState.contains(name)
         guard isKnown else {
             throw UsageError(
                 "say what \(command) works on: shipshape grants \(command) FILE, or --collection DATABASE.COLLECTION")
@@ -76,7 +78,7 @@ struct GrantSubject {
     }
 
     private mutating func add(
-        schema file: String, _ collections: [Namespace], in database: String?, ledger: LedgerLocation
+        schema file: String, _ collections: [Namespace], ledger: LedgerLocation
     ) throws {
         guard file != LiveSchema.name else {
             isLive = true
@@ -86,7 +88,7 @@ struct GrantSubject {
             return
         }
         let schema = try ServerSchema.read(
-            at: file, named: file, namespace: collections.first, database: database)
+            at: file, named: file, namespace: collections.first, database: Settings.current[Known.database])
         let covered = schema.collections.map(\.namespace)
         places.add(collections.isEmpty ? covered : covered.filter(collections.contains), to: .data)
         places.add(ledger: ledger, apps: schema.appID.map { [$0] } ?? [])

@@ -8,7 +8,7 @@ internal import ServerSchema
 internal import SystemPackage
 
 /// The command `shipshape grants [COMMAND] [FILE]`.
-struct GrantsCommand: AsyncParsableCommand {
+struct GrantsCommand: OfflineCommand {
     static let configuration = CommandConfiguration(
         "grants", "[<command>] [<file> ...]",
         abstract: "Prints the role that a command needs: only these actions, only on these collections.",
@@ -25,7 +25,7 @@ struct GrantsCommand: AsyncParsableCommand {
             Every command checks its user's privileges before it begins, and ends with 77 if a required one is \
             missing. Without an optional privilege it works, but gives up a guarantee; --full grants these, too. \
             grants connects to no deployment.
-            """, connects: false)
+            """)
 
     /// The formats in which a role can be printed.
     enum Form: String, ExpressibleByArgument, CaseIterable {
@@ -65,41 +65,43 @@ struct GrantsCommand: AsyncParsableCommand {
             valueName: "mongosh|atlas"))
     var output = Form.mongosh
 
-    @OptionGroup(title: "Prisma") var database: DatabaseFlags
-    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Output") var color: ColorFlags
-
     func validate() throws {
         for name in collection where Namespace(name) == nil {
             throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
         }
     }
 
-    func run() async throws {
-        guard !words.isEmpty else { return try Console.result(PrivilegeTable.markdown) }
-        let (needs, files) = try command()
-        let subject = try GrantSubject(
-            files, for: needs.command, collections: collection.compactMap { Namespace($0) },
-            database: database.database, state: state.stateDatabase, ledger: ledger, history: history,
-            failures: failures)
-        let role = Role(subject.isLive ? needs.readingValidators() : needs, on: subject.places, isFull: full)
-        switch output {
-        case .mongosh: try Console.result(role.mongosh())
-        case .atlas:
-            let (json, missing) = role.atlas()
-            try Console.result(json)
-            if !missing.isEmpty {
-                Console.error(
-                    "shipshape: warning: Atlas has no custom role for \(missing.joined(separator: ", ")): give the "
-                        + "user a built-in role that has it")
+    func work() throws -> Work {
+        Work("grants") { _ in
+            guard !words.isEmpty else { return .raw(PrivilegeTable.markdown) }
+            let (needs, files) = try command()
+            let subject = try GrantSubject(
+                files, for: needs.command, collections: collection.compactMap { Namespace($0) }, history: history,
+                failures: failures)
+            let role = Role(subject.isLive ? needs.readingValidators() : needs, on: subject.places, isFull: full)
+            var outcome: CommandOutcome
+            var notes: [String] = []
+            switch output {
+            case .mongosh: outcome = .raw(role.mongosh())
+            case .atlas:
+                let (json, missing) = role.atlas()
+                outcome = .raw(json)
+                if !missing.isEmpty {
+                    notes.append(
+                        "shipshape: warning: Atlas has no custom role for \(missing.joined(separator: ", ")): give the "
+                            + "user a built-in role that has it")
+                }
             }
+            let lost =
+                full
+                ? []
+                : needs.needs.compactMap { need in
+                    need.loss.map { "  \(need.actions.joined(separator: ", ")) (without it: \($0))" }
+                }
+            if !lost.isEmpty { notes.append((["with --full, the role also grants:"] + lost).joined(separator: "\n")) }
+            outcome.after = { [notes] in notes.forEach { Console.error($0) } }
+            return outcome
         }
-        guard !full, needs.needs.contains(where: { $0.loss != nil }) else { return }
-        let lost = needs.needs.compactMap { need in
-            need.loss.map { "  \(need.actions.joined(separator: ", ")) (without it: \($0))" }
-        }
-        Console.error((["with --full, the role also grants:"] + lost).joined(separator: "\n"))
     }
 
     /// Returns the privileges that the named command needs, and the arguments after the command's name, which are
@@ -112,7 +114,10 @@ struct GrantsCommand: AsyncParsableCommand {
         }
         if let found = typed.first { return found }
         let names = CommandNeeds.all.map(\.command)
-        let name = words[0] == "partner" ? words.prefix(2).joined(separator: " ") : words[0]
+        let isGroup = Shipshape.configuration.subcommands.contains {
+            $0._commandName == words[0] && !$0.configuration.subcommands.isEmpty
+        }
+        let name = isGroup ? words.prefix(2).joined(separator: " ") : words[0]
         if dryRun, names.contains(name) { throw UsageError("--dry-run: \(name) has no dry run") }
         let offline = Shipshape.configuration.subcommands.map { $0._commandName }.contains(words[0])
         let hint = Spelling.hint(for: name, among: names).map { " (\($0))" } ?? ""

@@ -3,7 +3,7 @@ internal import Concurrency
 internal import Reporting
 
 /// The command `shipshape history PLACE`.
-struct HistoryCommand: AsyncParsableCommand {
+struct HistoryCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         "history", "<place>",
         abstract: "Shows the trend over the checks that check --history stored.",
@@ -30,7 +30,7 @@ struct HistoryCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("First remove all checks but this many of the newest.", valueName: "count"))
     var keep: Int?
 
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
@@ -38,25 +38,23 @@ struct HistoryCommand: AsyncParsableCommand {
         if let keep, keep < 1 { throw ValidationError("--keep must be at least 1") }
     }
 
-    func run() async throws {
-        let store = try await store()
-        let (removed, history) = try await onOwnedThread(name: "history") { [keep] () throws in
-            (try keep.map(store.keep), try store.read())
+    func work() throws -> Work {
+        let folder: String? = if case .folder(let name) = place { name } else { nil }
+        return Work("history", "\(place)", output: output, reads: [folder]) { frame in
+            let store = try await store(in: frame)
+            let (removed, history) = try await onOwnedThread(name: "history") { [keep] () throws in
+                (try keep.map(store.keep), try store.read())
+            }
+            if let removed, !output.quiet { Console.error("removed \(removed.counted("check")) from \(place)") }
+            return .result(HistoryResult(history, place: "\(place)", last: last))
         }
-        if let removed, !output.quiet { Console.error("removed \(removed.counted("check")) from \(place)") }
-        try output.show(HistoryResult(history, place: "\(place)", last: last))
     }
 
-    private func store() async throws -> any HistoryStore {
+    private func store(in frame: Frame) async throws -> any HistoryStore {
         switch place {
-        case .folder(let name):
-            try output.prepare(reading: [name])
-            return try HistoryFolder.forReading(name)
+        case .folder(let name): return try HistoryFolder.forReading(name)
         case .database(let name):
-            try output.prepare(reading: connection.files)
-            let pool = try connection.pool()
-            try await pool.requirePrivileges(for: "history", on: place.resources)
-            return HistoryDatabase(name, on: pool)
+            return HistoryDatabase(name, on: try await frame.pool(for: "history", on: place.resources))
         }
     }
 }

@@ -22,7 +22,7 @@ enum HistoryPlace {
             return
         }
         let name = String(text.dropFirst(Self.databasePrefix.count))
-        guard StateFlags.canHoldState(name) else {
+        guard StateDatabase.canBe(name) else {
             throw ValidationError("\"\(name)\" cannot be the name of a database for the history")
         }
         self = .database(name)

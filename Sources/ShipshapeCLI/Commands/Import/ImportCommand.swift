@@ -5,15 +5,15 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The command `shipshape import FILE`.
-struct ImportCommand: AsyncParsableCommand {
+/// The command `shipshape schema import FILE`.
+struct ImportCommand: OfflineCommand {
     static let configuration = CommandConfiguration(
-        "import", "<file>",
+        "schema import", "<file>",
         abstract: "Makes a MongoDB validator from a JSON Schema, an OpenAPI document or a Prisma schema.",
         examples: [
-            "import user.schema.json --out validators/user.json",
-            "import api.yml --schema User --collection app.users --out schemas",
-            "import prisma/schema.prisma --schema User --out user.json",
+            "schema import user.schema.json --out validators/user.json",
+            "schema import api.yml --schema User --collection app.users --out schemas",
+            "schema import prisma/schema.prisma --schema User --out user.json",
         ],
         details: """
             FILE is a JSON Schema (draft 2020-12 or 7) as Pydantic, Beanie, Zod or TypeBox write it, an OpenAPI \
@@ -24,7 +24,7 @@ struct ImportCommand: AsyncParsableCommand {
 
             The validator goes to standard output and the notes to standard error. With --out, the validator goes to \
             a file, or into a folder as DB.COLL.json, and the notes to standard output.
-            """, connects: false)
+            """)
 
     @Argument(
         help: "The file with the schema, in JSON, YAML (.yml, .yaml) or Prisma's form (.prisma).", completion: .file())
@@ -63,17 +63,21 @@ struct ImportCommand: AsyncParsableCommand {
         if force, target.path == nil { throw ValidationError("--force needs --out") }
     }
 
-    func run() async throws {
-        try output.prepare(reading: [file])
-        let namespace = collection.flatMap { Namespace($0) }
-        try target.prepare(for: [namespace])
-        let imported = try imported(for: namespace)
-        let text = SchemaFileText(imported.validator).text
-        try target.write([(namespace, text)])
-        let path = target.path == nil ? nil : try target.file(of: namespace)
-        try show(
-            ImportResult(imported, from: file, for: namespace, in: path, keepsStrings: keepStrings),
-            text)
+    func work() throws -> Work {
+        Work("schema import", output: output, reads: [file]) { _ in
+            let namespace = collection.flatMap { Namespace($0) }
+            try target.prepare(for: [namespace])
+            let imported = try imported(for: namespace)
+            let text = SchemaFileText(imported.validator).text
+            try target.write([(namespace, text)])
+            let path = target.path == nil ? nil : try target.file(of: namespace)
+            let result = ImportResult(imported, from: file, for: namespace, in: path, keepsStrings: keepStrings)
+            var outcome = CommandOutcome.result(result)
+            if target.path == nil, output.output == .text {
+                outcome.showNextToText(result, text, isQuiet: output.quiet)
+            }
+            return outcome
+        }
     }
 
     private func imported(for namespace: Namespace?) throws(SchemaError) -> ImportedSchema {
@@ -87,14 +91,5 @@ struct ImportCommand: AsyncParsableCommand {
         SchemaTarget(
             path: out == "-" ? nil : out, mayReplace: force, dialect: .jsonSchema,
             isInReport: [.json, .jsonl].contains(output.output), inputs: [file])
-    }
-
-    private func show(_ result: ImportResult, _ validator: String) throws {
-        guard target.path == nil, output.output == .text else { return try output.show(result) }
-        if !output.quiet {
-            let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
-            Console.write(result.text(TextLayout(isColored: isColored)), isColored: isColored)
-        }
-        try output.show(validator, reporting: result)
     }
 }

@@ -7,18 +7,19 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// The command `shipshape infer`.
-struct InferCommand: AsyncParsableCommand {
+/// The command `shipshape schema infer`.
+struct InferCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
-        "infer",
+        "schema infer",
         abstract: "Proposes a schema that fits the existing documents.",
         examples: [
-            "infer --collection app.person",
-            "infer --source dump.archive --dialect jsonschema --out validators",
-            "infer --database app --as prisma --out prisma/schema.prisma",
+            "schema infer --collection app.person",
+            "schema infer --source dump.archive --as jsonschema --out validators",
+            "schema infer --uri mongodb://db1/shop --as prisma --out shop.prisma",
         ],
         details: """
-            Reads the documents twice: to see what they contain, and to count those that the schema would refuse. The \
+            Reads the collections that --collection names, or all of the database that the connection string or the \
+            setting database names. Reads the documents twice: to see what they contain, and to count those that the schema would refuse. The \
             schema accepts every document, or at least the share that --cover says, by leaving out rare types and \
             gaps, the rarest first. The report shows how many documents do not fit and why, and an upper limit for the \
             share of similar documents that will not fit. Nothing is written to the database.
@@ -36,9 +37,6 @@ struct InferCommand: AsyncParsableCommand {
         completion: .collections)
     var collection: [String] = []
 
-    @Option(help: ArgumentHelp("Read all collections of a database.", valueName: "name"))
-    var database: String?
-
     @Option(
         help: ArgumentHelp(
             "Read documents from a dump or an export instead: a folder, a file, or - for standard input.",
@@ -46,7 +44,7 @@ struct InferCommand: AsyncParsableCommand {
     var source: String?
 
     @Option(
-        name: [.customLong("dialect"), .customLong("as")],
+        name: .customLong("as"),
         help: ArgumentHelp(
             "The dialect of the schema: appservices, jsonschema for a MongoDB validator, or prisma.",
             valueName: "appservices|jsonschema|prisma"))
@@ -58,7 +56,7 @@ struct InferCommand: AsyncParsableCommand {
 
     @Flag(
         help: "Documents that only might fail, such as an int where a long is declared, count as refused.")
-    var strict = false
+    var closed = false
 
     @Flag(
         help: ArgumentHelp(
@@ -75,8 +73,8 @@ struct InferCommand: AsyncParsableCommand {
     @Flag(help: "Let --out replace existing files.")
     var force = false
 
-    @OptionGroup(title: "Reading") var reading: InferReadingFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Reading") var reading: ReadingFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     /// A dialect, named as on the command line.
@@ -92,29 +90,25 @@ struct InferCommand: AsyncParsableCommand {
         }
     }
 
+    static let exclusions: [Exclusion<Self>] = {
+        let source = Exclusion<Self>.Given("--source") { $0.source != nil }
+        return [
+            .apart(
+                source, Exclusion<Self>.Given("--where") { $0.reading.filter != nil },
+                "a dump is read as a whole: leave one of them out"),
+            .needs(
+                Exclusion<Self>.Given("--force") { $0.force }, Exclusion<Self>.Given("--out") { $0.out != nil },
+                "only files are replaced"),
+        ]
+    }()
+
     func validate() throws {
+        try checkExclusions()
         for name in collection where Namespace(name) == nil {
             throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
         }
         if Set(collection).count < collection.count {
             throw ValidationError("--collection names the same collection twice")
-        }
-        if database != nil, !collection.isEmpty {
-            throw ValidationError("--database excludes --collection: name the collections or the database")
-        }
-        if force, out == nil { throw ValidationError("--force needs --out") }
-        guard source == nil else { return try validateSource() }
-        if collection.isEmpty, database == nil {
-            throw ValidationError("name what to read: --collection DB.COLL, --database DB or --source PATH")
-        }
-        if reading.seed != nil {
-            throw ValidationError("--seed needs --source: the server takes no seed for its random choice")
-        }
-    }
-
-    private func validateSource() throws {
-        for (flag, isGiven) in [("--where", reading.filter != nil), ("--rate", reading.rate != nil)] where isGiven {
-            throw ValidationError("\(flag) needs a live deployment: --source always reads all documents")
         }
     }
 
@@ -122,58 +116,61 @@ struct InferCommand: AsyncParsableCommand {
         var options = InferOptions()
         options.dialect = dialect.dialect
         options.cover = cover.share
-        options.isStrict = strict
+        options.isStrict = closed
         options.hasEnums = enums
         return options
     }
 
-    func run() async throws {
-        let inputs = [source] + connection.files
-        try output.prepare(reading: inputs)
-        let interruption = Interruption()
-        let (stop, signals) = (interruption.stop, interruption.listen())
-        defer { signals.cancel() }
+    func work() throws -> Work {
+        Work("schema infer", output: output, reads: [source]) { try await run(in: $0) }
+    }
+
+    private func run(in frame: Frame) async throws -> CommandOutcome {
         let target = SchemaTarget(
             path: out, mayReplace: force, dialect: options.dialect,
             isInReport: [.json, .jsonl].contains(output.output),
-            inputs: inputs.compactMap(\.self))
+            inputs: ([source] + connection.files).compactMap(\.self))
+        let database = collection.isEmpty ? Settings.current[Known.database] ?? connection.databaseOfURI : nil
         let run = InferRun(
-            options: options, reading: reading, namespaces: collection.compactMap { Namespace($0) }, database: database,
-            target: target, showsProgress: output.showsProgress, stop: stop)
+            options: options, reading: reading, namespaces: collection.compactMap { Namespace($0) },
+            database: source == nil ? database : nil, target: target, showsProgress: output.showsProgress,
+            stop: frame.stop)
         let report: InferReport
         if let source {
-            interruption.beginWork()
+            frame.begin()
             report = try await run.infer(source: source)
         } else {
-            let pool = try connection.pool()
-            try await pool.requirePrivileges(for: database == nil ? "infer" : "infer --database", on: places)
-            interruption.beginWork()
+            guard database != nil || !collection.isEmpty else {
+                throw UsageError(
+                    "name what to read: --collection DB.COLL, --source PATH, or a database in the connection string or "
+                        + "the setting database")
+            }
+            let pool = try await frame.pool(
+                for: database == nil ? "schema infer" : "schema infer --database", on: places(database))
+            frame.begin()
             report = try await run.infer(live: pool)
         }
+        var outcome = outcome(report)
         do { try target.write(SchemaFileText.of(report).map { ($0.namespace, $0.text) }) } catch {
             // The report took long to make, so it is shown even if the schema cannot be written.
-            try? show(report)
-            throw error
+            outcome.status = error
         }
-        try show(report)
-        if !report.isWithinCover { throw ExitStatus.findings }
+        return outcome
     }
 
-    private var places: WorkPlaces {
+    private func places(_ database: String?) -> WorkPlaces {
         var places = WorkPlaces(reading: collection.compactMap { Namespace($0) })
         for place in [Place.data, .database] { places.add(database.map { [.database($0)] } ?? [], to: place) }
         return places
     }
 
-    private func show(_ report: InferReport) throws {
+    private func outcome(_ report: InferReport) -> CommandOutcome {
         let result = InferResult(report)
+        var outcome = CommandOutcome.result(result, report.isWithinCover ? nil : ExitStatus.findings)
         guard out == nil, output.output == .text, let text = SchemaFileText.of(report).first?.text else {
-            return try output.show(result)
+            return outcome
         }
-        if !output.quiet {
-            let isColored = Console.wantsColor(onTerminal: Console.isInteractive)
-            Console.write(result.text(TextLayout(isColored: isColored)), isColored: isColored)
-        }
-        try output.show(text, reporting: result)
+        outcome.showNextToText(result, text, isQuiet: output.quiet)
+        return outcome
     }
 }

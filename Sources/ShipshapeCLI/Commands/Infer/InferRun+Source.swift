@@ -73,7 +73,7 @@ extension InferRun {
     private func readSamples(
         _ reader: SourceReader, _ wanted: [Namespace]
     ) throws -> ([InferReport.Collection], [String]) {
-        let seed = reading.seed ?? .random(in: .min ... .max)
+        let seed = UInt64.random(in: .min ... .max)
         var reservoirs = wanted.map { _ in Reservoir(capacity: reading.sample ?? 0, seed: seed) }
         let facts = try reader.read { index, document in
             reservoirs[index].add(document)

@@ -9,7 +9,7 @@ internal import ServerSchema
 /// One run of `infer`: reads each collection twice, or a sample of it once, and puts the report together.
 struct InferRun {
     let options: InferOptions
-    let reading: InferReadingFlags
+    let reading: ReadingFlags
     /// The collections that the operator names; empty for all collections of a database or a dump.
     let namespaces: [Namespace]
     /// The database that the operator names; `nil` if there is none.
@@ -24,9 +24,9 @@ struct InferRun {
     /// Returns the options for reading a collection.
     func scanOptions(_ progress: ProgressLine) -> ScanOptions {
         var scan = ScanOptions()
-        scan.threads = reading.threads
+        scan.threads = Settings.current[Known.threads]
         scan.filter = reading.filter ?? [:]
-        scan.rate = reading.rate.map { RateLimit(perSecond: $0) }
+        scan.rate = Settings.current[Known.rate].map { RateLimit(perSecond: $0) }
         scan.isStopped = { [stop] in stop.isRaised }
         scan.listeners.progress = { progress.add($0) }
         scan.listeners.onRestart = { progress.note("the collection is read again, by _id: \($0)") }

@@ -93,7 +93,7 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
                 if: ${{ !cancelled() && env.DUMP != '' }}
                 run: |
                   git worktree add --detach base "origin/$GITHUB_BASE_REF"
-                  shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz --ids hash
+                  SHIPSHAPE_IDS=hash shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz
 
         """
     }
@@ -149,7 +149,7 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
           script:
             - curl -fsSL "$SHIPSHAPE_DUMP" -o dump.archive.gz
             - git worktree add --detach base "$BASE"
-            - shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz --ids hash
+            - SHIPSHAPE_IDS=hash shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz
               --report schemas.xml
 
         """

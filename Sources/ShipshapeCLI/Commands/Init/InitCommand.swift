@@ -7,7 +7,7 @@ internal import ServerSchema
 internal import SystemPackage
 
 /// `shipshape init`.
-struct InitCommand: AsyncParsableCommand {
+struct InitCommand: OfflineCommand {
     static let configuration = CommandConfiguration(
         "init",
         abstract: "Writes the first files of a project: shipshape.yml, jobs, exceptions and a CI workflow.",
@@ -20,7 +20,7 @@ struct InitCommand: AsyncParsableCommand {
             written without a password. The schema is looked for in the folders below this one; the dialect is that of \
             the schema. No deployment is asked, and no file is replaced without --force: if one exists, nothing is \
             written.
-            """, connects: false)
+            """)
 
     @Option(
         help: ArgumentHelp(
@@ -35,6 +35,7 @@ struct InitCommand: AsyncParsableCommand {
     var schema: String?
 
     @Option(
+        name: .customLong("as"),
         help: ArgumentHelp(
             "The dialect, if no schema shows it: appservices, jsonschema for MongoDB validators, or prisma.",
             valueName: "appservices|jsonschema|prisma"))
@@ -46,22 +47,24 @@ struct InitCommand: AsyncParsableCommand {
     @Flag(help: "Replace existing files.")
     var force = false
 
-    @OptionGroup(title: "Output") var color: ColorFlags
-
-    func run() async throws {
-        let place = try deployment()
-        let schema = try schemaName()
-        let dialect = try dialect(of: schema)
-        if ci != nil, schema == nil || schema == LiveSchema.name {
-            throw UsageError("--ci needs a schema in the repository: name its file or folder with --schema")
+    func work() throws -> Work {
+        Work { _ in
+            let place = try deployment()
+            let schema = try schemaName()
+            let dialect = try dialect(of: schema)
+            if ci != nil, schema == nil || schema == LiveSchema.name {
+                throw UsageError("--ci needs a schema in the repository: name its file or folder with --schema")
+            }
+            let project = NewProject(deployment: place, schema: schema, dialect: dialect)
+            let files = project.files + (ci.map { $0.files(schemas: schema ?? "") } ?? [])
+            try NewFiles(files).write(replacing: force)
+            let note = ci?.note
+            var outcome = CommandOutcome.text(
+                (files.map { "wrote \($0.0)" } + ["", "Next:"] + project.nextCommands.map { "  \($0)" })
+                    .joined(separator: "\n"))
+            outcome.after = { if let note { Console.error("note: \(note)") } }
+            return outcome
         }
-        let project = NewProject(deployment: place, schema: schema, dialect: dialect)
-        let files = project.files + (ci.map { $0.files(schemas: schema ?? "") } ?? [])
-        try NewFiles(files).write(replacing: force)
-        try Console.show(
-            (files.map { "wrote \($0.0)" } + ["", "Next:"] + project.nextCommands.map { "  \($0)" })
-                .joined(separator: "\n"))
-        if let note = ci?.note { Console.error("note: \(note)") }
     }
 
     // MARK: answers
@@ -123,14 +126,14 @@ struct InitCommand: AsyncParsableCommand {
 
     /// Returns the dialect of the schema.
     ///
-    /// If there is no schema that can be read, returns the dialect of `--dialect`. Without this flag, returns the
+    /// If there is no schema that can be read, returns the dialect of `--as`. Without this flag, returns the
     /// user's answer or, if there is no terminal, App Services.
-    /// - Throws: ``UsageError`` if `--dialect` names another dialect than the schema has.
+    /// - Throws: ``UsageError`` if `--as` names another dialect than the schema has.
     private func dialect(of schema: String?) throws -> Dialect {
         let shown = schema.flatMap { $0 == LiveSchema.name ? .jsonSchema : (try? Self.read($0))?.dialect }
         let stated = dialect?.dialect
         if let shown, let stated, shown != stated {
-            throw UsageError("--dialect: the schema \(schema ?? "") is of the dialect \(shown.rawValue)")
+            throw UsageError("--as: the schema \(schema ?? "") is of the dialect \(shown.rawValue)")
         }
         if let known = shown ?? stated { return known }
         guard Console.canAsk else { return .appServices }

@@ -61,7 +61,7 @@ struct NewProject {
         let commands =
             schema == nil
             ? [
-                "shipshape doctor", "shipshape infer --database DATABASE --dialect \(dialect.rawValue) --out schemas",
+                "shipshape doctor", "shipshape schema infer --as \(dialect.rawValue) --out schemas",
                 "shipshape check schemas",
             ] : ["shipshape doctor", "shipshape lint", "shipshape check"]
         guard case .variable(let name) = deployment, ProcessInfo.processInfo.environment[name] == nil else {
@@ -76,8 +76,8 @@ struct NewProject {
     /// lines that continue such a setting begin with `#` and several spaces.
     private var configuration: String {
         """
-        # The settings of shipshape in this folder. A flag and its SHIPSHAPE_… variable override a line.
-        # `shipshape config` shows what applies, and `shipshape config --schema` prints a JSON Schema for editors.
+        # The settings of shipshape in this folder. A SHIPSHAPE_… variable overrides a line.
+        # `shipshape doctor --settings list` shows what applies, `--settings schema` prints a JSON Schema for editors.
 
         # The deployment: a connection string without a password, or ${NAME} for the variable that holds it.
         uri: \(deployment.value)
@@ -115,7 +115,7 @@ struct NewProject {
     private static let jobs = """
         # Jobs
 
-        Job files for `shipshape backfill` and `shipshape migrate`, which runs them in the order of their names.
+        Job files for `shipshape backfill`; given this folder, it runs them in the order of their names.
         `shipshape plan OLD NEW --out jobs` writes the jobs between two schemas.
 
         """

@@ -5,14 +5,14 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The command `shipshape models SCHEMA`.
-struct ModelsCommand: AsyncParsableCommand {
+/// The command `shipshape schema models SCHEMA`.
+struct ModelsCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
-        "models", "<schema> --language <language>",
+        "schema models", "<schema> --language <language>",
         abstract: "Writes client classes for a schema: Swift, Kotlin, TypeScript, C# or Dart.",
         examples: [
-            "models schemas/v2 --language swift --out Sources/Models",
-            "models schemas/v2 --language kotlin",
+            "schema models schemas/v2 --language swift --out Sources/Models",
+            "schema models schemas/v2 --language kotlin",
         ],
         details: """
             SCHEMA is an App Services app folder, one schema.json, a folder of them, a MongoDB validator file, or \
@@ -47,7 +47,7 @@ struct ModelsCommand: AsyncParsableCommand {
         completion: .collections)
     var collection: String?
 
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
@@ -57,19 +57,23 @@ struct ModelsCommand: AsyncParsableCommand {
         if force, out == nil { throw ValidationError("--force needs --out") }
     }
 
-    func run() async throws {
-        try output.prepare(reading: [schema.name] + connection.files)
-        let serverSchema = try await schema.read(
-            namespace: collection.flatMap { Namespace($0) }, connection: connection)
-        let classes = try ObjectClasses(of: serverSchema)
-        let files = language.files(of: classes)
-        if let out {
-            try NewFiles(files.map { (FilePath(out).appending($0.name).string, $0.text) }).write(replacing: force)
+    func work() throws -> Work {
+        Work("schema models", output: output, reads: [schema.name]) { _ in
+            let serverSchema = try await schema.read(
+                namespace: collection.flatMap { Namespace($0) }, connection: connection)
+            let classes = try ObjectClasses(of: serverSchema)
+            let files = language.files(of: classes)
+            if let out {
+                try NewFiles(files.map { (FilePath(out).appending($0.name).string, $0.text) }).write(replacing: force)
+            }
+            let result = ModelsResult(language, in: out, files: files, notes: serverSchema.notes + classes.notes)
+            var outcome = CommandOutcome.result(result)
+            if out == nil, output.output == .text {
+                if !output.quiet { for note in result.notes { Console.error("note: \(note)") } }
+                outcome.text = files.map(\.text).joined(separator: "\n")
+            }
+            return outcome
         }
-        let result = ModelsResult(language, in: out, files: files, notes: serverSchema.notes + classes.notes)
-        guard out == nil, output.output == .text else { return try output.show(result) }
-        if !output.quiet { for note in result.notes { Console.error("note: \(note)") } }
-        try output.show(files.map(\.text).joined(separator: "\n"), reporting: result)
     }
 }
 

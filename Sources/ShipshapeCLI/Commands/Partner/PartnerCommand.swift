@@ -27,8 +27,7 @@ struct PartnerCommand: AsyncParsableCommand {
             """),
         subcommands: [
             PartnerPlanCommand.self, PartnerInitCommand.self, PartnerMirrorCommand.self, PartnerVerifyCommand.self,
-            PartnerStatusCommand.self, PartnerCutoverCommand.self, PartnerDropCommand.self,
-            PartnerTriggersCommand.self,
+            PartnerCutoverCommand.self, PartnerDropCommand.self,
         ])
 }
 
@@ -37,21 +36,20 @@ struct PartnerArguments: ParsableArguments {
     @Argument(help: "The partner job file.", completion: .file())
     var job: String
 
-    @OptionGroup(title: "The App") var app: AppFlags
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var protection: ProtectionFlags
 
     /// Reads the job and the schemas that it names.
     /// - Throws: errors of reading; ``RunError`` if the original or the partner is a collection of the server, the sync
     ///   service or the state database.
     func read() throws -> Partner {
-        let partner = try Self.read(job, assuming: app.assumptions)
-        try partner.job.checkNamespaces(stateDatabase: state.stateDatabase)
+        let partner = try Self.read(job)
+        try partner.job.checkNamespaces(stateDatabase: StateDatabase.name)
         return partner
     }
 
     /// Reads a job and the schemas that it names.
-    static func read(_ path: String, assuming assumptions: CheckOptions) throws -> Partner {
+    static func read(_ path: String) throws -> Partner {
         let job = try PartnerJob.read(at: path)
         func schema(_ path: String?, _ side: PartnerSide) throws -> ServerSchema? {
             guard let path else { return nil }
@@ -61,46 +59,25 @@ struct PartnerArguments: ParsableArguments {
         }
         return try Partner(
             job, source: schema(job.schemas.source, .source), target: schema(job.schemas.target, .target),
-            assuming: assumptions)
+            assuming: AppSettings.assumptions)
     }
 
     /// Returns the collections and databases on which the user needs privileges for a command about a partner.
-    func places(of partner: Partner) -> WorkPlaces { WorkPlaces(partner, state: state.stateDatabase) }
-
-    /// The files that the command reads.
-    var files: [String?] { [job] + connection.files }
+    func places(of partner: Partner) -> WorkPlaces { WorkPlaces(partner, state: StateDatabase.name) }
 }
 
-/// The flags for the duration of a lease, and for how long to wait for one.
-struct LeaseFlags: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "How long this runner's lease on the partner lasts after each renewal.", valueName: "duration"))
-    var leaseTtl = DurationArgument(.seconds(30))
+/// A command about a partner, which writes to the deployment.
+protocol PartnerSubcommand: WritingCommand {
+    var arguments: PartnerArguments { get }
+}
 
-    @Option(
-        help: ArgumentHelp("How long to wait while another live runner holds the partner.", valueName: "duration"))
-    var leaseWait = DurationArgument(.seconds(0))
-
-    func validate() throws {
-        guard (.seconds(1)...(.seconds(3_600))).contains(leaseTtl.duration) else {
-            throw ValidationError(
-                "--lease-ttl must be from 1s to 1h: a runner that dies holds the partner for that long")
-        }
-    }
-
-    /// Returns the options of a run from these flags and the flag for the state database.
-    func options(_ state: StateFlags) -> RunOptions {
-        var options = RunOptions()
-        options.stateDatabase = state.stateDatabase
-        options.lease = LeaseTerms(duration: leaseTtl.duration)
-        options.leaseWait = leaseWait.duration
-        return options
-    }
+extension PartnerSubcommand {
+    var connection: ConnectionFlags { arguments.connection }
+    var protection: ProtectionFlags { arguments.protection }
 }
 
 /// The command `shipshape partner init JOB`.
-struct PartnerInitCommand: AsyncParsableCommand {
+struct PartnerInitCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner init", "<job>",
         abstract: "Creates the partner: copies every document in its new shape, with indexes and validator.",
@@ -129,64 +106,63 @@ struct PartnerInitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Stop after this time, between two chunks, with exit code 75.", valueName: "duration"))
     var maxRuntime: DurationArgument?
 
-    @OptionGroup(title: "The Run") var lease: LeaseFlags
-    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    func run() async throws {
-        try output.prepare(reading: arguments.files)
+    func work() throws -> Work {
         let partner = try arguments.read()
-        let pool = try arguments.connection.pool(readsFromPrimary: true)
-        var options = lease.options(arguments.state)
+        return Work("partner init", partner.job.name, output: output, reads: [arguments.job]) {
+            try await run(partner, in: $0)
+        }
+    }
+
+    private func run(_ partner: Partner, in frame: Frame) async throws -> CommandOutcome {
+        var options = RunOptions(Settings.current)
         options.maxRuntime = maxRuntime?.duration
         options.allowUnsync = allowUnsync
-        options.ledger = ledger.scope(of: [])
-        let interruption = Interruption()
-        let signals = interruption.listen()
-        defer { signals.cancel() }
+        options.ledger = LedgerPlace.scope()
         let quiet = output.quiet
-        try await pool.requirePrivileges(
+        let pool = try await frame.pool(
             for: dryRun ? "partner init --dry-run" : "partner init",
             on: WorkPlaces(
-                partner, state: arguments.state.stateDatabase, ledger: ledger.location,
-                apps: ledger.apps(of: []).ids))
-        let planner = PartnerRunner(partner, options: options, stop: interruption.stop, events: { _ in })
+                partner, state: StateDatabase.name, ledger: LedgerPlace.location, apps: LedgerPlace.apps().ids),
+            readsFromPrimary: true)
+        let planner = PartnerRunner(partner, options: options, stop: frame.stop, events: { _ in })
         let plan = try await onOwnedThread(name: "plan") { () throws in try planner.plan(on: pool) }
         if plan.isRefused || dryRun {
-            try show(plan, nil)
-            guard plan.isRefused else { return }
-            if !quiet { Console.error("shipshape: nothing was written: change the steps or fix the documents first") }
-            throw ExitStatus.findings
+            var outcome = CommandOutcome.result(result(plan, nil), plan.isRefused ? ExitStatus.findings : nil)
+            outcome.after = {
+                guard plan.isRefused, !quiet else { return }
+                Console.error("shipshape: nothing was written: change the steps or fix the documents first")
+            }
+            return outcome
         }
         try planner.checkHeadroom(of: plan)
         if !plan.isDone { try confirm(plan) }
-        interruption.beginWork()
+        frame.begin()
         let progress = ProgressLine(
             partner.job.name, total: max(0, plan.documents - (plan.copiedBefore ?? 0)), isShown: output.showsProgress)
         defer { progress.finish() }
-        let runner = PartnerRunner(partner, options: options, stop: interruption.stop) { event in
+        let runner = PartnerRunner(partner, options: options, stop: frame.stop) { event in
             event.show(on: progress, quiet: quiet)
         }
         let report = try await onOwnedThread(name: "partner") { () throws in try runner.run(plan, on: pool) }
-        progress.finish()
-        try show(plan, report)
-        if report.stopped != nil { throw ExitStatus.stopped }
-        if report.refusals.count > 0 { throw ExitStatus.findings }
+        let status: ExitStatus? =
+            report.stopped != nil ? .stopped : report.refusals.count > 0 ? .findings : nil
+        return .result(result(plan, report), status)
     }
 
     private func confirm(_ plan: PartnerPlan) throws {
         if !(yes && output.quiet) {
-            Console.error(TextReport(PartnerInitResult(plan, nil, ids: privacy.display).report).text)
+            Console.error(TextReport(PartnerInitResult(plan, nil, ids: IDForm.display).report).text)
         }
         guard !yes else { return }
         try Console.confirm(
             "Create \(plan.target)?", orElse: "nothing was written", offTerminal: "partner init needs --yes")
     }
 
-    private func show(_ plan: PartnerPlan, _ report: PartnerReport?) throws {
-        let result = PartnerInitResult(plan, report, ids: privacy.display, next: next(after: plan, report))
-        try output.show(result)
+    private func result(_ plan: PartnerPlan, _ report: PartnerReport?) -> PartnerInitResult {
+        PartnerInitResult(plan, report, ids: IDForm.display, next: next(after: plan, report))
     }
 
     /// Returns a line that proposes the next command, `partner mirror` or `partner init`; no line if the operator has
@@ -200,7 +176,7 @@ struct PartnerInitCommand: AsyncParsableCommand {
 }
 
 /// The command `shipshape partner verify JOB`.
-struct PartnerVerifyCommand: AsyncParsableCommand {
+struct PartnerVerifyCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner verify", "<job>",
         abstract: "Compares both sides, document by document, and lists every difference with its direction.",
@@ -223,39 +199,41 @@ struct PartnerVerifyCommand: AsyncParsableCommand {
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    func run() async throws {
-        try output.prepare(reading: arguments.files)
+    func work() throws -> Work {
         let partner = try arguments.read()
-        let pool = try arguments.connection.pool()
-        let interruption = Interruption()
-        let (stop, signals) = (interruption.stop, interruption.listen())
-        defer { signals.cancel() }
-        try await pool.requirePrivileges(for: "partner verify", on: arguments.places(of: partner))
-        interruption.beginWork()
-        let progress = ProgressLine("verify", total: nil, isShown: output.showsProgress)
-        defer { progress.finish() }
-        let verification = PartnerVerification(partner, settling: settle.duration, stop: stop) { progress.add($0) }
-        let comparison: PartnerComparison
-        do {
-            comparison = try await onOwnedThread(name: "verify") { () throws in try verification.run(on: pool) }
-        } catch is StopAsked {
+        return Work(
+            "partner verify", partner.job.name, output: output, reads: [arguments.job],
+            idle: "stopped by a signal; a comparison has no state, so the next one starts over"
+        ) { frame in
+            let pool = try await frame.pool(for: "partner verify", on: arguments.places(of: partner))
+            frame.begin()
+            let progress = ProgressLine("verify", total: nil, isShown: output.showsProgress)
+            defer { progress.finish() }
+            let verification = PartnerVerification(partner, settling: settle.duration, stop: frame.stop) {
+                progress.add($0)
+            }
+            let comparison: PartnerComparison
+            do {
+                comparison = try await onOwnedThread(name: "verify") { () throws in try verification.run(on: pool) }
+            } catch is StopAsked {
+                progress.finish()
+                Console.error("shipshape: stopped by a signal; a comparison has no state, so the next one starts over")
+                throw ExitStatus.stopped
+            }
             progress.finish()
-            Console.error("shipshape: stopped by a signal; a comparison has no state, so the next one starts over")
-            throw ExitStatus.stopped
+            try await keep(comparison, partner)
+            let next = "Next, once the original's clients are gone: \(NextCommand("partner cutover", [arguments.job]))"
+            return .result(
+                PartnerVerifyResult(comparison, ids: IDForm.display, next: [next]),
+                comparison.count > 0 ? ExitStatus.findings : nil)
         }
-        progress.finish()
-        try await keep(comparison, partner)
-        let cutover = NextCommand("partner cutover", [arguments.job])
-        let next = "Next, once the original's clients are gone: \(cutover)"
-        try output.show(PartnerVerifyResult(comparison, ids: privacy.display, next: [next]))
-        if comparison.count > 0 { throw ExitStatus.findings }
     }
 
     /// Stores the result of the comparison in the state database; prints a note instead if the user lacks the privilege
     /// to write there.
     private func keep(_ comparison: PartnerComparison, _ partner: Partner) async throws {
         let pool = try arguments.connection.pool(readsFromPrimary: true)
-        let registry = PartnerRegistry(arguments.state.stateDatabase, on: pool)
+        let registry = PartnerRegistry(StateDatabase.name, on: pool)
         let note = try await onOwnedThread(name: "verify") { () throws in try registry.keep(comparison, of: partner) }
         if let note, !output.quiet { Console.error("shipshape: \(note)") }
     }

@@ -3,10 +3,11 @@ internal import Concurrency
 internal import Logging
 internal import Partners
 internal import Reporting
+internal import Running
 internal import Synchronization
 
 /// The command `shipshape partner mirror JOB`.
-struct PartnerMirrorCommand: AsyncParsableCommand {
+struct PartnerMirrorCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner mirror", "<job>",
         abstract: "Keeps both sides equal while clients write to both.",
@@ -27,7 +28,7 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: PartnerArguments
 
-    @Flag(name: [.customLong("once"), .customLong("until-caught-up")], help: "End once all changes are carried over.")
+    @Flag(name: .customLong("once"), help: "End once all changes are carried over.")
     var once = false
 
     @Flag(
@@ -43,29 +44,28 @@ struct PartnerMirrorCommand: AsyncParsableCommand {
         completion: .file())
     var metrics: String?
 
-    @OptionGroup(title: "The Run") var lease: LeaseFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    func run() async throws {
-        try output.prepare(reading: arguments.files, writing: [metrics])
+    func work() throws -> Work {
         let partner = try arguments.read()
-        let pool = try arguments.connection.pool(readsFromPrimary: true)
-        let interruption = Interruption()
-        let signals = interruption.listen()
-        defer { signals.cancel() }
-        let showing = MirrorShowing(
-            name: partner.job.name, metrics: metrics, isQuiet: output.quiet, ids: privacy.display)
-        let mirror = Mirror(
-            partner, options: lease.options(arguments.state), endsWhenCaughtUp: once, comparesAll: rescan,
-            stop: interruption.stop
-        ) { showing.show($0) }
-        try await pool.requirePrivileges(for: "partner mirror", on: arguments.places(of: partner))
-        interruption.beginWork()
-        let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
-        let next = once && outcome.isCaughtUp ? ["Next: \(NextCommand("partner verify", [arguments.job]))"] : []
-        try output.show(MirrorResult(outcome, of: partner.job.name, next: next))
-        if once, !outcome.isCaughtUp { throw ExitStatus.stopped }
+        return Work("partner mirror", partner.job.name, output: output, reads: [arguments.job], writes: [metrics]) {
+            frame in
+            let showing = MirrorShowing(
+                name: partner.job.name, metrics: metrics, isQuiet: output.quiet, ids: IDForm.display)
+            let mirror = Mirror(
+                partner, options: RunOptions(Settings.current), endsWhenCaughtUp: once, comparesAll: rescan,
+                stop: frame.stop
+            ) { showing.show($0) }
+            let pool = try await frame.pool(
+                for: "partner mirror", on: arguments.places(of: partner), readsFromPrimary: true)
+            frame.begin()
+            let outcome = try await onOwnedThread(name: "mirror") { () throws in try mirror.run(on: pool) }
+            let next = once && outcome.isCaughtUp ? ["Next: \(NextCommand("partner verify", [arguments.job]))"] : []
+            return .result(
+                MirrorResult(outcome, of: partner.job.name, next: next),
+                once && !outcome.isCaughtUp ? ExitStatus.stopped : nil)
+        }
     }
 }
 

@@ -1,66 +1,99 @@
 internal import ArgumentParser
 internal import BSON
+internal import Partners
 internal import Planning
 internal import Reporting
+internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage
 
-/// The command `shipshape partner plan OLD NEW`.
-struct PartnerPlanCommand: AsyncParsableCommand {
+/// The command `shipshape partner plan OLD NEW`, and with `--triggers`, `shipshape partner plan JOB --triggers`.
+struct PartnerPlanCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
-        "partner plan", "<old> <new> --collection <db.collection>",
-        abstract: "Writes the partner job for the change of a collection between two schemas.",
+        "partner plan", "(<old> <new> --collection <db.collection> | <job> --triggers)",
+        abstract: "Writes the partner job for the change of a collection, or the triggers that do a mirror's work.",
         examples: [
             "partner plan v1 v2 --collection app.person --out person-v2.yml",
-            "partner plan v1 v2 --collection app.person --rename age=years",
+            "partner plan person-v2.yml --triggers --out app",
         ],
         details: """
             OLD is the active schema, NEW the next one, in which the collection has its old name or that of --target. \
             Without --out, the job goes to standard output. What the schemas leave open is a comment in the file, and \
-            ends the command with exit code 1. Nothing is run, and no document is read.
+            ends the command with exit code 1. Nothing is run, and no document is read. Fields with a new name come \
+            from the list renames in shipshape.yml.
+
+            --triggers is for apps whose App Services still run: for the partner job, it writes two triggers, two \
+            functions and their configuration, which do what the mirror does, in both directions. If the app already \
+            has a functions/config.json, add the new entries to it by hand. Nothing is deployed.
             """)
 
-    @Argument(help: "The active schema: a file, a folder, or live.")
-    var old: SchemaArgument
-
-    @Argument(help: "The next schema.")
-    var new: SchemaArgument
+    @Argument(help: "The active and the next schema; with --triggers, the partner job file.", completion: .file())
+    var inputs: [SchemaArgument]
 
     @Option(
         help: ArgumentHelp("The collection that gets a partner.", valueName: "db.collection"),
         completion: .collections)
-    var collection: String
+    var collection: String?
 
     @Option(
         help: ArgumentHelp("The partner; default: the collection's name followed by V2.", valueName: "db.collection"),
         completion: .collections)
     var target: String?
 
-    @Option(help: ArgumentHelp("The job's name; default: the partner's.", valueName: "name"))
-    var name: String?
-
-    @Option(help: ArgumentHelp("A field's new name (repeatable).", valueName: "old=new"), completion: .fields)
-    var rename: [String] = []
+    @Flag(help: "Write App Services triggers and functions for a partner job.")
+    var triggers = false
 
     @Option(
-        help: ArgumentHelp("The job file to write; an existing file is not replaced.", valueName: "file"),
+        help: ArgumentHelp(
+            "With --triggers: the name of the app's data source; default: mongodb-atlas.", valueName: "name"))
+    var service: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The job file to write, or the folder of --triggers; an existing file is not replaced.", valueName: "path"),
         completion: .file())
     var out: String?
 
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var color: ColorFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+
+    static let exclusions: [Exclusion<Self>] = {
+        let triggers = Exclusion<Self>.Given("--triggers") { $0.triggers }
+        let ofSchemas = [
+            Exclusion<Self>.Given("--collection") { $0.collection != nil },
+            Exclusion<Self>.Given("--target") { $0.target != nil },
+        ]
+        let service = Exclusion<Self>.Given("--service") { $0.service != nil }
+        return Exclusion<Self>.apart(triggers, each: ofSchemas, "the partner job names its collections: leave it out")
+            + [.needs(service, triggers, "only triggers name a data source")]
+    }()
 
     func validate() throws {
-        for (flag, name) in [("--collection", collection), ("--target", target ?? "a.b")] where Namespace(name) == nil {
-            throw ValidationError("\(flag): \"\(name)\" is not DATABASE.COLLECTION")
+        try checkExclusions()
+        for (option, name) in [("--collection", collection), ("--target", target)] {
+            guard let name, Namespace(name) == nil else { continue }
+            throw ValidationError("\(option): \"\(name)\" is not DATABASE.COLLECTION")
         }
-        for text in rename where text.split(separator: "=").count != 2 {
-            throw ValidationError("--rename \(text): write OLD=NEW, such as title=name")
+        guard inputs.count == (triggers ? 1 : 2) else {
+            throw ValidationError(triggers ? "--triggers takes one partner job file" : "name OLD and NEW, two schemas")
+        }
+        if !triggers, collection == nil {
+            throw ValidationError("name the collection that gets a partner: --collection DATABASE.COLLECTION")
         }
     }
 
-    func run() async throws {
-        guard let source = Namespace(collection) else { return }
+    func work() throws -> Work {
+        Work { _ in
+            guard !triggers else { return try writeTriggers() }
+            guard let source = collection.flatMap({ Namespace($0) }) else {
+                preconditionFailure("validate() checked the collection")
+            }
+            return try await plan(inputs[0], inputs[1], for: source)
+        }
+    }
+
+    private func plan(_ old: SchemaArgument, _ new: SchemaArgument, for source: Namespace) async throws
+        -> CommandOutcome
+    {
         let partner = target.flatMap { Namespace($0) } ?? PartnerDraft.target(for: source)
         let before = try await old.readWhole(fileIsOf: source, connection: connection)
         var after = try await new.readWhole(fileIsOf: source, connection: connection)
@@ -73,21 +106,38 @@ struct PartnerPlanCommand: AsyncParsableCommand {
         }
         let folder = FilePath(out ?? "").removingLastComponent()
         let place = folder.isEmpty ? FilePath(".") : folder
-        let renames = rename.map { text in
-            let names = text.split(separator: "=").map(String.init)
-            return (names[0], names[1])
-        }
         let draft = PartnerDraft(
-            name: name, source: source, target: partner, renames: Dictionary(renames) { first, _ in first },
+            name: nil, source: source, target: partner,
+            renames: Self.renames(of: source, title: first.root.title, in: Settings.current.renames),
             from: first.root, to: next.root)
         let text = PlanYAML.text(
             of: draft, old: old.name, new: new.name, oldPath: old.path(from: place), newPath: new.path(from: place))
+        var outcome = CommandOutcome.raw(text, draft.open.isEmpty ? nil : ExitStatus.findings)
         if let out {
             try PartnerFiles.write(text, to: FilePath(out).lastComponent?.string ?? out, in: place.string)
-        } else {
-            try Console.show(text)
+            outcome.text = nil
         }
-        for clause in draft.open { Console.error("to decide: \(clause)") }
-        if !draft.open.isEmpty { throw ExitStatus.findings }
+        outcome.after = { for clause in draft.open { Console.error("to decide: \(clause)") } }
+        return outcome
+    }
+
+    /// Returns the renames of the fields of one collection, by their old names.
+    private static func renames(of source: Namespace, title: String?, in all: [Rename]) -> [String: String] {
+        let owners = ["\(source)."] + (title.map { ["\($0)."] } ?? [])
+        let pairs = all.compactMap { rename in
+            owners.first { rename.old.hasPrefix($0) }.map { (String(rename.old.dropFirst($0.count)), rename.new) }
+        }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    private func writeTriggers() throws -> CommandOutcome {
+        let partner = try PartnerArguments.read(inputs[0].name)
+        let files = try PartnerTriggers(partner, service: service ?? "mongodb-atlas").files()
+        guard let out else {
+            return .raw(files.map { "// \($0.path)\n\($0.text)" }.joined(separator: "\n"))
+        }
+        for file in files { try PartnerFiles.write(file.text, to: file.path, in: out) }
+        Console.error("wrote \(files.count) files below \(out): merge functions/config.json into the app's own")
+        return .done
     }
 }

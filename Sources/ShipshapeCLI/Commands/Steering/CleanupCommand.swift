@@ -7,14 +7,14 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 
-/// The command `shipshape cleanup JOB`.
-struct CleanupCommand: AsyncParsableCommand {
+/// The command `shipshape job cleanup JOB`.
+struct CleanupCommand: WritingCommand {
     static let configuration = CommandConfiguration(
-        "cleanup", "<job>",
+        "job cleanup", "<job>",
         abstract: "Drops what a finished job leaves: its journal and its records.",
         examples: [
-            "cleanup person-v2",
-            "cleanup jobs/app.person.yml --yes",
+            "job cleanup person-v2",
+            "job cleanup jobs/app.person.yml --yes",
         ],
         details: """
             After that the job can no longer be undone. The job itself stays recorded. So do reservations for \
@@ -30,37 +30,35 @@ struct CleanupCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Clean up without asking.")
     var yes = false
 
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var color: ColorFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var protection: ProtectionFlags
 
-    func run() async throws {
+    func work() throws -> Work {
         let (name, named) = (try job.name, try job.file?.namespace)
-        let interruption = Interruption()
-        let (stop, signals) = (interruption.stop, interruption.listen())
-        defer { signals.cancel() }
-        let registry = try await state.registry(connection, for: "cleanup")
-        let reach = try await onOwnedThread(name: "state") { () throws in try registry.reach(of: name) }
-        if let reach, reach.marks {
-            // The cleanup also removes the job's marker fields from the documents. The user therefore needs privileges
-            // on the collection.
-            try await connection.pool(readsFromPrimary: true).requirePrivileges(
-                for: "cleanup", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
+        return Work { frame in
+            let registry = try await frame.registry(for: "job cleanup")
+            let reach = try await onOwnedThread(name: "state") { () throws in try registry.reach(of: name) }
+            if let reach, reach.marks {
+                // The cleanup also removes the job's marker fields from the documents. The user therefore needs
+                // privileges on the collection.
+                _ = try await frame.pool(
+                    for: "job cleanup", on: WorkPlaces(reading: [reach.collection], state: StateDatabase.name),
+                    readsFromPrimary: true)
+            }
+            let plan = try await onOwnedThread(name: "state") { () throws in
+                let plan = try registry.planCleanup(of: name, on: named)
+                guard plan.pendingReservations > 0, try registry.freeRoom(of: name) ?? 0 > 0 else { return plan }
+                return try registry.planCleanup(of: name, on: named)
+            }
+            guard !plan.isEmpty else { return .text(CleanupText.nothing(plan)) }
+            if !yes {
+                Console.error(CleanupText.plan(plan))
+                try Console.confirm("Drop it?", orElse: "nothing was dropped", offTerminal: "job cleanup needs --yes")
+            }
+            frame.begin()
+            let stop = frame.stop
+            try await onOwnedThread(name: "state") { () throws in try registry.cleanUp(plan, stop: stop) }
+            return .text(CleanupText.done(plan))
         }
-        let plan = try await onOwnedThread(name: "state") { () throws in
-            let plan = try registry.planCleanup(of: name, on: named)
-            guard plan.pendingReservations > 0, try registry.freeRoom(of: name) ?? 0 > 0 else { return plan }
-            return try registry.planCleanup(of: name, on: named)
-        }
-        guard !plan.isEmpty else { return try Console.show(CleanupText.nothing(plan)) }
-        if !yes {
-            Console.error(CleanupText.plan(plan))
-            try Console.confirm(
-                "Drop it?", orElse: "nothing was dropped",
-                offTerminal: "cleanup needs --yes")
-        }
-        interruption.beginWork()
-        try await onOwnedThread(name: "state") { () throws in try registry.cleanUp(plan, stop: stop) }
-        try Console.show(CleanupText.done(plan))
     }
 }

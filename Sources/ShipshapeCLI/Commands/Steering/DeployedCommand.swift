@@ -6,14 +6,14 @@ internal import Mongo
 internal import Reporting
 internal import Steps
 
-/// The command `shipshape deployed JOB`, which records that the job's next schema is now the active schema.
-struct DeployedCommand: AsyncParsableCommand {
+/// The command `shipshape job deployed JOB`, which records that the job's next schema is now the active schema.
+struct DeployedCommand: WritingCommand {
     static let configuration = CommandConfiguration(
-        "deployed", "<job>",
+        "job deployed", "<job>",
         abstract: "Records that a job's next schema is now the active one.",
         examples: [
-            "deployed jobs/app.person.yml",
-            "deployed person-v2 --revoke",
+            "job deployed jobs/app.person.yml",
+            "job deployed person-v2 --revoke",
         ],
         details: """
             From then on, documents that do not fit the next schema count as unsyncable; a runner applies this within \
@@ -33,35 +33,35 @@ struct DeployedCommand: AsyncParsableCommand {
     @Flag(help: "Remove the record, because the deploy was reverted.")
     var revoke = false
 
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var color: ColorFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var protection: ProtectionFlags
 
-    func run() async throws {
-        let (name, file, registry) = (
-            try job.name, try job.file, try await state.registry(connection, for: "deployed")
-        )
-        guard !revoke else {
-            let was = try await onOwnedThread(name: "state") { () throws in try registry.revokeDeploy(name) }
-            return try Console.show(
-                was
-                    ? "job \(name): the active schema of its file decides again which documents sync"
-                    : "job \(name) has no recorded deploy: nothing changed")
+    func work() throws -> Work {
+        let (name, file) = (try job.name, try job.file)
+        return Work { frame in
+            let registry = try await frame.registry(for: "job deployed")
+            guard !revoke else {
+                let was = try await onOwnedThread(name: "state") { () throws in try registry.revokeDeploy(name) }
+                return .text(
+                    was
+                        ? "job \(name): the active schema of its file decides again which documents sync"
+                        : "job \(name) has no recorded deploy: nothing changed")
+            }
+            let next = try file?.schema(at: file?.nextSchema)
+            let evidence = try await onOwnedThread(name: "state") { () throws in
+                try registry.deployEvidence(of: name, next: next)
+            }
+            try confirm(evidence)
+            try await onOwnedThread(name: "state") { () throws in try registry.deployed(name, by: evidence) }
+            let freed = try await onOwnedThread(name: "state") { () throws in try registry.freeRoom(of: name) } ?? 0
+            let (fit, their) = freed == 1 ? ("fits", "its") : ("fit", "their")
+            let room =
+                "; \(freed.documents) \(fit) it, and will free \(their) room below the limit when the ledger is up to date"
+            let command = job.path.map { ": \(NextCommand("backfill", [$0]))" } ?? ""
+            return .text(
+                "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
+                    + "\(freed == 0 ? "" : room); run the job again\(command)")
         }
-        let next = try file?.schema(at: file?.nextSchema)
-        let evidence = try await onOwnedThread(name: "state") { () throws in
-            try registry.deployEvidence(of: name, next: next)
-        }
-        try confirm(evidence)
-        try await onOwnedThread(name: "state") { () throws in try registry.deployed(name, by: evidence) }
-        let freed = try await onOwnedThread(name: "state") { () throws in try registry.freeRoom(of: name) } ?? 0
-        let (fit, their) = freed == 1 ? ("fits", "its") : ("fit", "their")
-        let room =
-            "; \(freed.documents) \(fit) it, and will free \(their) room below the limit when the ledger is up to date"
-        let command = job.path.map { ": \(NextCommand("backfill", [$0]))" } ?? ""
-        try Console.show(
-            "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
-                + "\(freed == 0 ? "" : room); run the job again\(command)")
     }
 
     private func confirm(_ evidence: DeployEvidence) throws {
@@ -69,7 +69,7 @@ struct DeployedCommand: AsyncParsableCommand {
         Console.error("the deploy cannot be verified: \(reason)")
         try Console.confirm(
             "Do clients sync under the next schema now?", orElse: "nothing was recorded",
-            offTerminal: "deployed needs --yes when the deploy cannot be verified")
+            offTerminal: "job deployed needs --yes when the deploy cannot be verified")
     }
 
     private static func text(_ evidence: DeployEvidence) -> String {

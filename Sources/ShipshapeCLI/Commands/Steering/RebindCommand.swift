@@ -6,14 +6,14 @@ internal import Jobs
 internal import Privileges
 internal import Reporting
 
-/// The command `shipshape rebind JOB`.
-struct RebindCommand: AsyncParsableCommand {
+/// The command `shipshape job rebind JOB`.
+struct RebindCommand: WritingCommand {
     static let configuration = CommandConfiguration(
-        "rebind", "<job>",
+        "job rebind", "<job>",
         abstract: "Binds a job again to its collection, which was moved and has another UUID.",
         examples: [
-            "rebind person-v2",
-            "rebind jobs/app.person.yml --yes",
+            "job rebind person-v2",
+            "job rebind jobs/app.person.yml --yes",
         ],
         details: """
             A started job continues, and is undone, only in the collection on which it was started, which it knows by \
@@ -32,33 +32,32 @@ struct RebindCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Bind it without asking.")
     var yes = false
 
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var color: ColorFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var protection: ProtectionFlags
 
-    func run() async throws {
+    func work() throws -> Work {
         let (name, named) = (try job.name, try job.file?.namespace)
-        let interruption = Interruption("stopped by a signal; nothing was changed")
-        let signals = interruption.listen()
-        defer { signals.cancel() }
-        let registry = try await state.registry(connection, for: "rebind")
-        if let reach = try await onOwnedThread(name: "state", { () throws in try registry.reach(of: name) }) {
-            try await connection.pool(readsFromPrimary: true).requirePrivileges(
-                for: "rebind", on: WorkPlaces(reading: [reach.collection], state: state.stateDatabase))
+        return Work(idle: "stopped by a signal; nothing was changed") { frame in
+            let registry = try await frame.registry(for: "job rebind")
+            if let reach = try await onOwnedThread(name: "state", { () throws in try registry.reach(of: name) }) {
+                _ = try await frame.pool(
+                    for: "job rebind", on: WorkPlaces(reading: [reach.collection], state: StateDatabase.name),
+                    readsFromPrimary: true)
+            }
+            let plan = try await onOwnedThread(name: "state") { () throws in
+                try registry.planRebinding(of: name, on: named)
+            }
+            guard let plan else {
+                return .text("job \(name) is bound to the current collection already: nothing changed")
+            }
+            Console.error(RebindText.plan(plan))
+            if !yes, !plan.isAnother {
+                try Console.confirm(
+                    "Is it the same collection?", orElse: "nothing was changed", offTerminal: "job rebind needs --yes")
+            }
+            frame.begin()
+            try await onOwnedThread(name: "state") { () throws in try registry.rebind(plan) }
+            return .text("job \(name) is bound to \(plan.namespace) as it is now; it can continue or be undone")
         }
-        let plan = try await onOwnedThread(name: "state") { () throws in
-            try registry.planRebinding(of: name, on: named)
-        }
-        guard let plan else {
-            return try Console.show("job \(name) is bound to the current collection already: nothing changed")
-        }
-        Console.error(RebindText.plan(plan))
-        if !yes, !plan.isAnother {
-            try Console.confirm(
-                "Is it the same collection?", orElse: "nothing was changed", offTerminal: "rebind needs --yes")
-        }
-        interruption.beginWork()
-        try await onOwnedThread(name: "state") { () throws in try registry.rebind(plan) }
-        try Console.show("job \(name) is bound to \(plan.namespace) as it is now; it can continue or be undone")
     }
 }

@@ -1,73 +1,112 @@
 internal import ArgumentParser
-import Backfill
+internal import Backfill
 internal import Concurrency
+internal import JobReports
 internal import JobState
 internal import Mongo
+internal import Partners
+internal import Privileges
 internal import Reporting
 
-/// The command `shipshape status [JOB]`.
-struct StatusCommand: AsyncParsableCommand {
+/// The command `shipshape status [JOB | FOLDER | PARTNER]`.
+struct StatusCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
-        "status", "[<job>]",
-        abstract: "Shows the state of one job or of all jobs, from any machine.",
+        "status", "[<job> | <folder> | <partner>]",
+        abstract: "Shows the state of jobs and partners, from any machine.",
         examples: [
             "status",
-            "status person-v2 --watch --interval 10s",
+            "status person-v2 --watch",
+            "status jobs",
         ],
         details: """
             Shows whether a job runs, waits (and for what), is paused (and by whom), was stopped, is done, or is \
             stalled. A job is stalled if it should be running, but its runner has not reported for too long by the \
-            server's clock. Also shows its progress, speed and duration, the runner that holds it, what was skipped, \
-            and each request with its author.
+            server's clock (setting stalled-after). Also shows its progress, speed and duration, the runner that holds \
+            it, what was skipped, and each request with its author.
+
+            For a folder of jobs, shows which were applied, when and by whom, and which are pending. For a partner job \
+            file, shows whether the partner is copied, mirrored and compared, and how far the mirror lags.
 
             Reads only the state database; the job's share of its collection also needs find on the collection. Exit \
             code 1 means that a job is stalled.
             """)
 
-    @Argument(help: "The job's name, or its file; default: all jobs.")
+    @Argument(help: "The job's name or file, a folder of jobs, or a partner job file; default: all jobs.")
     var job: JobArgument?
 
-    @Flag(help: "Show the state repeatedly, until every job shown is done, or Ctrl-C; as JSON, one line each time.")
+    @Flag(
+        help: "Show the state every two seconds, until every job shown is done, or Ctrl-C; as JSON, one line each time."
+    )
     var watch = false
 
-    @Option(help: ArgumentHelp("How long --watch waits between two updates.", valueName: "duration"))
-    var interval = DurationArgument(.seconds(2))
-
-    @Option(
-        help: ArgumentHelp(
-            "How long a runner may go without a checkpoint, not counting waits, before the job is stalled.",
-            valueName: "duration"))
-    var stalledAfter = DurationArgument(.seconds(120))
-
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
+    private static let interval = Duration.seconds(2)
+
+    static let exclusions: [Exclusion<Self>] = [
+        .apart(
+            Exclusion<Self>.Given("--watch") { $0.watch },
+            Exclusion<Self>.Given("--report") { !$0.output.report.isEmpty },
+            "a report holds one state: leave one of them out")
+    ]
+
     func validate() throws {
-        if interval.duration <= .zero { throw ValidationError("--interval must be more than nothing") }
-        if watch, !output.report.isEmpty { throw ValidationError("--report does not go with --watch") }
+        try checkExclusions()
         if watch, ![.text, .json, .jsonl].contains(output.output) {
             throw ValidationError("--watch shows text or JSON: --output \(output.output) does not go with it")
         }
     }
 
-    func run() async throws {
-        try output.prepare(reading: [job?.path] + connection.files)
-        let (name, file, registry) = (
-            try job?.name, try job?.file, try await state.registry(connection, for: "status")
-        )
-        let stalledAfter = stalledAfter.duration
+    func work() throws -> Work {
+        Work("status", output: output, reads: [job?.path]) { frame in
+            let folder = job?.folder
+            let partner = job?.path.flatMap { PartnerJob.isPartnerJob(at: $0) ? $0 : nil }
+            guard !watch || folder == nil && partner == nil else {
+                throw UsageError("--watch shows jobs: name one job, or none for all")
+            }
+            if let folder { return try await status(ofFolder: folder, in: frame) }
+            if let partner { return try await status(ofPartner: partner, in: frame) }
+            return try await status(in: frame)
+        }
+    }
+
+    private func status(in frame: Frame) async throws -> CommandOutcome {
+        let (name, file) = (try job?.name, try job?.file)
+        let registry = try await frame.registry(for: "status")
+        let stalledAfter = Settings.current[Known.stalledAfter]
         let read = { @Sendable () throws -> [JobStatus] in
             guard let name else { return try registry.all(stalledAfter: stalledAfter) }
             return [try registry.status(of: name, of: file, stalledAfter: stalledAfter)]
         }
-        guard watch else {
-            let jobs = try await onOwnedThread(name: "state", read)
-            try output.show(JobStatusResult(jobs, isDetailed: job != nil))
-            if jobs.contains(where: { $0.state == .stalled }) { throw ExitStatus.findings }
-            return
+        if watch {
+            try await follow(read)
+            return .done
         }
-        try await follow(read)
+        let jobs = try await onOwnedThread(name: "state", read)
+        return .result(
+            JobStatusResult(jobs, isDetailed: job != nil),
+            jobs.contains { $0.state == .stalled } ? ExitStatus.findings : nil)
+    }
+
+    private func status(ofFolder path: String, in frame: Frame) async throws -> CommandOutcome {
+        let jobs = try JobFolder.read(at: path, assuming: AppSettings.assumptions)
+        let registry = try await frame.registry(for: "status")
+        let plan = try await MigrationPlan.read(jobs, from: registry, isDeployed: false, again: false)
+        let stalledAfter = Settings.current[Known.stalledAfter]
+        let begun = try await onOwnedThread(name: "state") { () throws in
+            try plan.items.compactMap { try registry.status(of: $0.entry.name, stalledAfter: stalledAfter) }
+        }
+        return .result(MigrationStatusResult(plan, begun: begun, folder: path))
+    }
+
+    private func status(ofPartner path: String, in frame: Frame) async throws -> CommandOutcome {
+        let partner = try PartnerArguments.read(path)
+        let pool = try await frame.pool(
+            for: "status", on: WorkPlaces(partner, state: StateDatabase.name), readsFromPrimary: true)
+        let registry = PartnerRegistry(StateDatabase.name, on: pool)
+        let status = try await onOwnedThread(name: "status") { () throws in try registry.status(of: partner) }
+        return .result(PartnerStatusResult(status, ids: IDForm.display))
     }
 
     private func follow(_ read: @escaping @Sendable () throws -> [JobStatus]) async throws {
@@ -86,7 +125,7 @@ struct StatusCommand: AsyncParsableCommand {
                 if output.output != .text { try Console.result(result.end) }
                 return
             }
-            try await Task.sleep(for: interval.duration)
+            try await Task.sleep(for: Self.interval)
         }
     }
 }

@@ -5,15 +5,15 @@ internal import Jobs
 internal import LocatedYAML
 internal import Mongo
 
-/// The command `shipshape tune JOB LIMIT=VALUE…`.
-struct TuneCommand: AsyncParsableCommand {
+/// The command `shipshape job tune JOB LIMIT=VALUE…`.
+struct TuneCommand: WritingCommand {
     static let configuration = CommandConfiguration(
-        "tune", "<job> [<limit=value> ...]",
+        "job tune", "<job> [<limit=value> ...]",
         abstract: "Shows and sets the limits of a job while it runs, from any machine.",
         examples: [
-            "tune person-v2",
-            "tune person-v2 nice=0.5 chunk.documents=1000",
-            "tune person-v2 nice=",
+            "job tune person-v2",
+            "job tune person-v2 nice=0.5 chunk.documents=1000",
+            "job tune person-v2 nice=",
         ],
         details: """
             Limits have the names and values of the limits in a job file, such as nice=0.5 or chunk.documents=1000. \
@@ -27,9 +27,8 @@ struct TuneCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The limit to set or show.", valueName: "limit=value"))
     var limits: [Assignment] = []
 
-    @OptionGroup(title: "State") var state: StateFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
-    @OptionGroup(title: "Output") var color: ColorFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var protection: ProtectionFlags
 
     func validate() throws {
         let names = limits.map(\.name)
@@ -38,25 +37,28 @@ struct TuneCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let (name, registry) = (try job.name, try await state.registry(connection, for: "tune"))
-        let changes = limits.filter { !$0.isQuestion }.map { LimitOverride(name: $0.name, value: $0.value) }
-        let asked = limits.map { Limit.named($0.name)?.name ?? $0.name }
-        do {
-            let entries = try await onOwnedThread(name: "state") { () throws in
-                if !changes.isEmpty { try registry.tune(name, changes) }
-                return try registry.limits(of: name)
+    func work() throws -> Work {
+        let name = try job.name
+        return Work { frame in
+            let registry = try await frame.registry(for: "job tune")
+            let changes = limits.filter { !$0.isQuestion }.map { LimitOverride(name: $0.name, value: $0.value) }
+            let asked = limits.map { Limit.named($0.name)?.name ?? $0.name }
+            do {
+                let entries = try await onOwnedThread(name: "state") { () throws in
+                    if !changes.isEmpty { try registry.tune(name, changes) }
+                    return try registry.limits(of: name)
+                }
+                let known = entries.map(\.name)
+                if let unknown = asked.first(where: { !known.contains($0) }) {
+                    throw JobRegistry.unknownLimit(unknown, among: known)
+                }
+                let shown = entries.filter { asked.isEmpty || asked.contains($0.name) }
+                return .text(shown.map(Self.line).joined(separator: "\n"))
+            } catch let error as LocatedError {
+                // The message of the job file's parser is shown without its position in a file, because the value is on
+                // the command line.
+                throw UsageError("nothing was changed: \(error.message)")
             }
-            let known = entries.map(\.name)
-            if let unknown = asked.first(where: { !known.contains($0) }) {
-                throw JobRegistry.unknownLimit(unknown, among: known)
-            }
-            let shown = entries.filter { asked.isEmpty || asked.contains($0.name) }
-            try Console.show(shown.map(Self.line).joined(separator: "\n"))
-        } catch let error as LocatedError {
-            // The message of the job file's parser is shown without its position in a file, because the value is on the
-            // command line.
-            throw UsageError("nothing was changed: \(error.message)")
         }
     }
 

@@ -8,18 +8,18 @@ internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
-/// The command `shipshape unsynced [SCHEMA]`.
-struct UnsyncedCommand: AsyncParsableCommand {
+/// The command `shipshape ledger show [SCHEMA]`.
+struct LedgerShowCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
-        "unsynced", "[<schema>]",
+        "ledger show", "[<schema>]",
         abstract: "Reads the ledger of unsynced documents: how many, which, why, and how much headroom.",
         examples: [
-            "unsynced",
-            "unsynced schemas/v2 --report unsynced.html",
+            "ledger show",
+            "ledger show schemas/v2 --report unsynced.html",
         ],
         details: """
             The ledger is searched for in __realm_sync and in the per-app databases __realm_sync_<app id>, unless \
-            --ledger names it. It is read, and never written. With SCHEMA, every document in the ledger is checked \
+            the setting ledger names it. It is read, and never written. With SCHEMA, every document in the ledger is checked \
             now: whether it still fails and why, fits, or no longer exists. If it fits or no longer exists, its entry \
             is stale.
 
@@ -38,17 +38,11 @@ struct UnsyncedCommand: AsyncParsableCommand {
         completion: .collections)
     var collection: String?
 
-    @Option(help: ArgumentHelp("The count of unsynced documents at which sync stops.", valueName: "count"))
-    var limit = DeployVerdict.defaultLimit
-
-    @OptionGroup(title: "Ledger") var ledger: LedgerFlags
-    @OptionGroup(title: "Connection", visibility: .onOwnPage) var connection: ConnectionFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
+    @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
-        guard limit >= 1 else { throw ValidationError("--limit must be at least 1") }
-        if ledger.ledger == LedgerLocation.none { throw ValidationError("--ledger none leaves nothing to read") }
         guard let collection else { return }
         guard Namespace(collection) != nil else {
             throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
@@ -56,33 +50,34 @@ struct UnsyncedCommand: AsyncParsableCommand {
         if schema == nil { throw ValidationError("--collection needs SCHEMA: it names the collection of the schema") }
     }
 
-    func run() async throws {
-        try output.prepare(reading: [schema?.name] + connection.files)
+    func work() throws -> Work {
+        Work("ledger show", output: output, reads: [schema?.name]) { try await run(in: $0) }
+    }
+
+    private func run(in frame: Frame) async throws -> CommandOutcome {
+        let location = LedgerPlace.location
+        if location == .none {
+            throw UsageError("the setting ledger is none, so there is nothing to read: name the ledger")
+        }
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema?.read(namespace: only, connection: connection)
-        let interruption = Interruption()
-        let (stop, signals) = (interruption.stop, interruption.listen())
-        defer { signals.cancel() }
-        var run = UnsyncedRun(apps: ledger.apps(of: [serverSchema]), limit: limit, stop: stop)
-        run.ledger = ledger.location
+        let apps = LedgerPlace.apps(of: [serverSchema])
+        var run = UnsyncedRun(apps: apps, limit: Settings.current[Known.limit], stop: frame.stop)
+        run.ledger = location
         run.schema = serverSchema
         run.schemaPath = schema?.name
         run.isNarrowed = only != nil
         run.keepsValues = privacy.showValues
-        let pool = try connection.pool()
         let namespaces = serverSchema?.collections.map(\.namespace) ?? []
-        try await pool.requirePrivileges(
-            for: "unsynced",
-            on: WorkPlaces(reading: namespaces, ledger: ledger.location, apps: ledger.apps(of: [serverSchema]).ids))
-        interruption.beginWork()
+        let pool = try await frame.pool(
+            for: "ledger show", on: WorkPlaces(reading: namespaces, ledger: location, apps: apps.ids))
+        frame.begin()
         var report = try await run.run(on: pool)
-        let ids = privacy.display
         if !privacy.showValues {
-            let showsReasons = privacy.ids == .show
+            let showsReasons = Settings.current[Known.ids] == .show
             report.maskReasons { showsReasons ? Redaction.valueMessage($0) : nil }
             if !showsReasons { report.notes.append("the ledger's reasons are not shown: they may quote documents") }
         }
-        try output.show(UnsyncedResult(report, ids: ids))
-        if report.hasFindings { throw ExitStatus.findings }
+        return .result(UnsyncedResult(report, ids: IDForm.display), report.hasFindings ? ExitStatus.findings : nil)
     }
 }

@@ -9,26 +9,25 @@ internal import Privileges
 internal import Scanning
 internal import ServerSchema
 
-/// The command `shipshape plan --fix SCHEMA`.
+/// The command `shipshape plan SCHEMA`.
 extension PlanCommand {
     /// Plans the repair of the documents that fail a schema now.
-    func planRepairs(of argument: SchemaArgument) async throws {
+    func planRepairs(of argument: SchemaArgument) async throws -> CommandOutcome {
         let pool = try connection.pool()
-        let schema = try await argument.read(namespace: asked, in: database, connection: connection)
+        let schema = try await argument.read(namespace: asked, takesPrisma: true, connection: connection)
         let namespaces = schema.collections.map(\.namespace)
-        try await pool.requirePrivileges(for: "plan --fix", on: WorkPlaces(reading: namespaces))
+        try await pool.requirePrivileges(for: "plan", on: WorkPlaces(reading: namespaces))
         var options = PlanOptions()
         options.defaults = decisions.defaults
-        options.name = name
         let planner = Planner(from: schema, to: schema, options: options)
         let report = try await check(schema, on: pool, hasExceptions: true)
-        var plan = try planned(by: planner) { try planner.repairs(of: report, includesPossible: repairs.strict) }
+        var plan = try planned(by: planner) { try planner.repairs(of: report, includesPossible: strict) }
         let survey = plan
         plan = try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: survey, from: try pool.client())
         }
         let named = NamedSchema(argument: argument, schema: schema)
-        try finish(plan, planner, named, named, only: asked ?? (schema.isOneFile ? namespaces.first : nil))
+        return try finish(plan, planner, named, named, only: asked ?? (schema.isOneFile ? namespaces.first : nil))
     }
 
     /// The collection that `--collection` names; `nil` without it.
@@ -39,13 +38,13 @@ extension PlanCommand {
     func check(_ schema: ServerSchema, on pool: ClientPool, hasExceptions: Bool) async throws -> CheckReport {
         let namespaces = schema.collections.map(\.namespace)
         var run = CheckRun(
-            schema: schema, limit: .max, scan: try ScanFlags.parse(repairs.words),
+            schema: schema, limit: .max, scan: ScanSelection(),
             map: try NamespaceMap([], for: namespaces), showsProgress: output.showsProgress, stop: StopSignal())
         run.ledger.location = .none
-        run.stateDatabase = state.stateDatabase
-        run.rules.assumptions = repairs.app.assumptions
+        run.stateDatabase = StateDatabase.name
+        run.rules.assumptions = AppSettings.assumptions
         if hasExceptions {
-            run.rules.exceptions = try repairs.exceptions.read(
+            run.rules.exceptions = try Exceptions().read(
                 for: schema.collections.map(run.compile), of: schema, isPart: collection != nil)
         }
         return try await run.check(live: pool)

@@ -33,7 +33,7 @@ struct UnsyncedRun {
             var report = try await onOwnedThread(name: "ledger") { () throws in
                 let client = try pool.client()
                 let ledgers = try LedgerFinder.find(ledger, apps: self.apps.ids, on: client)
-                if ledgers.isEmpty, let error = LedgerFlags.missing(ledger) { throw error }
+                if ledgers.isEmpty, let error = LedgerPlace.missing(ledger) { throw error }
                 let apps = try apps(in: ledgers, on: client)
                 return UnsyncedReport(
                     source: pool.redactedURI, ledgers: ledgers, schema: schemaPath, limit: limit,

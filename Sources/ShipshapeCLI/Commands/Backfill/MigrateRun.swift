@@ -7,7 +7,7 @@ internal import Reporting
 internal import Running
 internal import Steps
 
-/// One run of `migrate`, which runs its jobs one after the other until one stops or fails.
+/// A run of several jobs, one after the other, until one stops or fails.
 struct MigrateRun {
     let pending: [JobFolder.Entry]
     let pool: ClientPool
@@ -41,12 +41,8 @@ struct MigrateRun {
     /// Runs the jobs.
     /// - Returns: the error that ended the run early; `nil` if all jobs were run. In both cases ``report`` has the jobs
     ///   that were run.
-    mutating func run() async -> (any Error)? {
+    mutating func run(_ stop: StopSignal) async -> (any Error)? {
         let started = ContinuousClock.now
-        let interruption = Interruption()
-        let signals = interruption.listen()
-        defer { signals.cancel() }
-        interruption.beginWork()
         for (index, entry) in pending.enumerated() {
             do {
                 var options = options
@@ -55,8 +51,8 @@ struct MigrateRun {
                 // keep the active schema that their files name.
                 options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
-                guard !interruption.stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }
-                let done = try await run(entry, options, interruption.stop)
+                guard !stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }
+                let done = try await run(entry, options, stop)
                 report.jobs.append((file: entry.file, report: done))
                 if case .stopped = done.outcome { return ExitStatus.stopped }
                 report.remaining.removeAll { $0 == entry.name }

@@ -74,7 +74,7 @@ final class WatchShowing: Sendable {
         Console.error("shipshape: warning: \(WatchReport.line(counts))")
         guard let hook else { return }
         hooks.run(
-            hook, "--hook",
+            hook, "--on alarm",
             variables: [
                 "SHIPSHAPE_UNSYNCED": "\(counts.total)", "SHIPSHAPE_LIMIT": "\(counts.limit)",
                 "SHIPSHAPE_LEDGER": "\(counts.ledger)",

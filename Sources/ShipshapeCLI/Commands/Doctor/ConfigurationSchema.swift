@@ -3,7 +3,7 @@ internal import BSON
 /// The JSON Schema of `shipshape.yml`, generated from the table of settings.
 enum ConfigurationSchema {
     static var text: String {
-        let settings = Setting.all.map(\.property)
+        let settings = Known.all.map { $0.property }
         let protected = property(
             "protected", "boolean", "whether a command asks for the environment's name before it writes there")
         return """
@@ -33,9 +33,17 @@ enum ConfigurationSchema {
                   }
                 },
                 "renames": {
-                  "description": "renames between versions of the schema: OLD=NEW, as for --rename",
+                  "description": "renames between versions of the schema, as OLD=NEW",
                   "type": "array",
                   "items": { "type": "string", "pattern": "=" }
+                },
+                "on": {
+                  "description": "shell commands to run at events of a run, as --on takes them",
+                  "type": "object",
+                  "additionalProperties": false,
+                  "properties": {
+            \(lines(Hook.allCases.map { property($0.rawValue, "string", "the command at this event") }, indent: "        "))
+                  }
                 },
                 "environments": {
                   "description": "named sections; the one that --env names overrides the settings of the file",
@@ -62,7 +70,7 @@ enum ConfigurationSchema {
     }
 }
 
-extension Setting {
+extension AnySetting {
     fileprivate var property: String {
         let type =
             switch kind {

@@ -40,23 +40,19 @@ struct DatabasesBackfill {
                     + "collections of \(file.namespace.database), which each database replaces by its own")
         }
         self.flags = flags
-        job = try JobInDatabases(reading: file, assuming: flags.app.assumptions)
-        self.pattern = DatabasePattern(text: pattern, stateDatabase: flags.state.stateDatabase)
+        job = try JobInDatabases(reading: file, assuming: AppSettings.assumptions)
+        self.pattern = DatabasePattern(text: pattern, stateDatabase: StateDatabase.name)
     }
 
-    /// Runs the job in all matching databases and shows the outcome.
-    /// - Throws: ``ExitStatus`` for an exit code other than 0; any error found before the first write.
-    func run(_ monitor: RunMonitor) async throws {
-        let pool = try flags.connection.pool(readsFromPrimary: !flags.preview.dryRun)
-        let interruption = Interruption()
-        let signals = interruption.listen()
-        defer { signals.cancel() }
+    /// Runs the job in all matching databases, and returns the outcome.
+    /// - Throws: any error found before the first write.
+    func run(in frame: Frame) async throws -> CommandOutcome {
+        let pool = try frame.pool(readsFromPrimary: !flags.preview.dryRun)
         let names = try await pattern.names(on: pool)
         let places = try await places(names, on: pool)
         let missing = names.filter { name in !places.contains { $0.database == name } }
         if !flags.preview.dryRun { try confirm(places, missing) }
-        interruption.beginWork()
-        monitor.begin()
+        frame.begin()
 
         let started = ContinuousClock.now
         let timeline = TimelineKeeper()
@@ -64,7 +60,7 @@ struct DatabasesBackfill {
         // has nothing left to change.
         let order = places.filter(\.isOpen) + places.filter { $0.state == "done" }
         var works = DatabaseWorks(
-            order.count, flags: flags, on: pool, stop: interruption.stop, monitor: monitor, timeline: timeline)
+            order.count, flags: flags, on: pool, stop: frame.stop, monitor: frame.monitor, timeline: timeline)
         for place in order { await works.run(place.job, in: place.database, wasDone: !place.isOpen) }
         var report = DatabasesReport(
             job: job.job.name, of: job.job.namespace.database, in: pattern.text, isDryRun: flags.preview.dryRun,
@@ -75,9 +71,9 @@ struct DatabasesBackfill {
         report.added = try await added(to: names, on: pool)
         report.seconds = started.duration(to: .now).seconds
         let result = BackfillMatrix(report, showsValues: flags.preview.showValues, timeline: timeline.finished())
-        monitor.take(result.report.headline) { $0.take(report) }
-        try flags.output.show(result)
-        if let failed = works.status ?? (report.refusal == nil ? nil : .findings) { throw failed }
+        var outcome = CommandOutcome.result(result, works.status ?? (report.refusal == nil ? nil : .findings))
+        outcome.measure = { [report] in $0.take(report) }
+        return outcome
     }
 
     /// Returns the outcome for a database in which the job did not run, because it was undone there or its collection
@@ -111,9 +107,9 @@ struct DatabasesBackfill {
             }
             return Place(database: name, job: try job.compiled(title, for: name))
         }
-        var needed = WorkPlaces(state: flags.state.stateDatabase)
+        var needed = WorkPlaces(state: StateDatabase.name)
         for place in places {
-            needed.add(place.job.reach, ledger: flags.ledger.location, apps: flags.ledger.apps(of: []).ids)
+            needed.add(place.job.reach, ledger: LedgerPlace.location, apps: LedgerPlace.apps().ids)
         }
         try await pool.requirePrivileges(for: flags.needs, on: needed)
         let states = try await states(of: places.map(\.job.job.name), on: pool)
@@ -124,7 +120,7 @@ struct DatabasesBackfill {
     /// Returns the state of each job by name; empty for a dry run if the user lacks the privilege to read the state
     /// database.
     private func states(of jobs: [String], on pool: ClientPool) async throws -> [String: String] {
-        let registry = JobRegistry(flags.state.stateDatabase, on: pool)
+        let registry = JobRegistry(StateDatabase.name, on: pool)
         return try await onOwnedThread(name: "state") { [isDryRun = flags.preview.dryRun] () throws in
             do { return try registry.states(of: jobs) } catch let error as MongoError
                 where isDryRun && error.isAuthorization

@@ -1,0 +1,136 @@
+internal import ArgumentParser
+internal import BSON
+internal import Backfill
+internal import Concurrency
+import JobReports
+internal import JobState
+internal import Jobs
+internal import Mongo
+internal import Privileges
+internal import Reporting
+internal import Running
+internal import Scanning
+internal import Steps
+internal import SystemPackage
+
+/// The run of several jobs by `backfill FOLDER` or `backfill FILE…`: the pending ones in order, each once.
+struct FolderBackfill {
+    let command: BackfillCommand
+    /// Whether the jobs are those of a folder; otherwise, they are those of several files.
+    let isFolder: Bool
+
+    /// Returns the work of the command.
+    func work() throws -> Work {
+        let isDryRun = command.preview.dryRun
+        let title = command.jobs.joined(separator: " ")
+        return Work(
+            "backfill", title, output: command.output, monitoring: isDryRun ? nil : command.monitoring,
+            throttles: true, reads: command.jobs
+        ) { try await run(in: $0) }
+    }
+
+    private func run(in frame: Frame) async throws -> CommandOutcome {
+        let jobs =
+            isFolder
+            ? try JobFolder.read(at: command.jobs[0], assuming: AppSettings.assumptions)
+            : try JobFolder.read(command.jobs, assuming: AppSettings.assumptions)
+        for draft in jobs.drafts where !command.output.quiet {
+            Console.error("note: \(draft.printable) is not run, because it is a draft: all its steps are comments")
+        }
+        let isDryRun = command.preview.dryRun
+        var places = WorkPlaces(state: StateDatabase.name)
+        for entry in jobs.entries {
+            places.add(entry.job.reach, ledger: LedgerPlace.location, apps: LedgerPlace.apps().ids)
+        }
+        let pool = try await frame.pool(for: command.needs, on: places, readsFromPrimary: !isDryRun)
+        let registry = JobRegistry(StateDatabase.name, on: pool)
+        let plan = try await MigrationPlan.read(
+            jobs, from: registry, isDeployed: command.deployed, again: command.several.again)
+        try plan.checkUnchanged()
+        guard let pending = plan.due(upTo: command.several.until) else {
+            throw UsageError(
+                "--until: there is no job \"\(command.several.until ?? "")\"; jobs: "
+                    + jobs.entries.map(\.name).joined(separator: ", "))
+        }
+        try plan.checkNotUndone(pending)
+        var options = command.runFlags.options
+        options.statesDeploy = command.deployed
+        var run = MigrateRun(
+            pending: pending, of: plan, pool: pool, registry: registry, options: options,
+            output: command.output, isDryRun: isDryRun, monitor: frame.monitor)
+        if !command.output.quiet { notes(plan, pending, in: jobs) }
+        if !isDryRun, !pending.isEmpty {
+            try command.review.confirm(pending.map(\.job.job))
+            try confirm(pending, of: plan)
+        }
+        frame.begin()
+        let failure = await run.run(frame.stop)
+        let report = run.report
+        var outcome = CommandOutcome.result(
+            MigrationResult(report), failure ?? (report.hasFindings ? ExitStatus.findings : nil))
+        outcome.measure = { $0.take(report) }
+        return outcome
+    }
+
+    private func notes(_ plan: MigrationPlan, _ pending: [JobFolder.Entry], in jobs: JobFolder) {
+        for item in plan.items {
+            guard item.applied != nil, let refusal = item.aftermath?.undone else { continue }
+            Console.error("note: \(item.entry.file): \(refusal.message)")
+        }
+        for entry in plan.waiting {
+            let earlier = plan.items.map(\.entry).first { $0.job.sharesDeploy(with: entry.job) }
+            let file = earlier.map { FilePath(jobs.path).pushing(FilePath($0.file)).string.shellWord } ?? "FILE"
+            Console.error(
+                "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
+                    + "with shipshape job deployed --yes \(file), or state it with --deployed")
+        }
+        let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
+        for entry in late {
+            Console.error(
+                "note: \(entry.file) comes before jobs that were applied, but was not applied itself: it runs now")
+        }
+    }
+
+    private func confirm(_ pending: [JobFolder.Entry], of plan: MigrationPlan) throws {
+        if !(command.yes && command.output.quiet) {
+            let lines = pending.map { entry in
+                let item = plan.items.first { $0.entry.name == entry.name }
+                let reason = item?.isDueAgain == true ? ": its next schema was deployed since" : ""
+                return "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
+                    + (item?.runsAgain == true ? ", again\(reason)" : "")
+            }
+            Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))
+        }
+        guard !command.yes else { return }
+        try Console.confirm(
+            "Run \(pending.count == 1 ? "it" : "them")?", orElse: "nothing was written",
+            offTerminal: "backfill needs --yes (--dry-run shows what it would do)")
+    }
+}
+
+extension MigrationPlan {
+    /// Reads which jobs were applied, and which wait for a deploy.
+    /// - Parameters:
+    ///   - isDeployed: whether the operator states that no job waits for a deploy.
+    ///   - again: whether the applied jobs run again.
+    static func read(
+        _ jobs: JobFolder, from registry: JobRegistry, isDeployed: Bool, again: Bool
+    ) async throws -> MigrationPlan {
+        try await onOwnedThread(name: "state") { () throws in
+            MigrationPlan(
+                jobs, applied: try registry.applied(), aftermath: try registry.aftermath(of: jobs.entries.map(\.name)),
+                waitingForDeploy: isDeployed ? [] : try registry.waitingForDeploy(jobs.entries), again: again)
+        }
+    }
+}
+
+extension CompiledJob {
+    /// Whether the job `waiting` may run once the deploy of this job's next schema is recorded.
+    ///
+    /// The job `waiting` waits for the deploy of its own next schema. The result is `true` if both jobs have the same
+    /// collection and the same next schema, and this job does not itself require the deploy.
+    fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {
+        let next = [self, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
+        return !job.requiresDeploy && job.namespace == waiting.job.namespace && next[0] == next[1]
+    }
+}

@@ -1,0 +1,20 @@
+internal import Checking
+internal import SchemaChange
+
+/// The settings of the app that its export does not contain.
+///
+/// They affect which documents sync.
+enum AppSettings {
+    /// The assumptions of a check about the app.
+    static var assumptions: CheckOptions {
+        let settings = Settings.current
+        var options = CheckOptions()
+        options.allowsMixedCollections = settings[Known.mixedCollections]
+        options.refusesNulls = settings[Known.nullTypes] == false
+        options.countsAsymmetric = settings[Known.includeAsymmetric]
+        return options
+    }
+
+    /// Whether the app deploys schema versions.
+    static var isVersioned: Bool { Settings.current[Known.schemaVersioning] }
+}
