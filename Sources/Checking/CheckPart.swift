@@ -32,7 +32,7 @@ extension CheckPart: CustomStringConvertible {
     public var description: String { "\(number)/\(count)" }
 }
 
-/// The facts in a part's report that `merge` needs to join it with the reports of the other parts.
+/// The facts in a part's report that `check --join` needs to join it with the reports of the other parts.
 public struct PartOfCheck: Hashable, Sendable {
     /// The part of the documents that the check read.
     public var part: CheckPart

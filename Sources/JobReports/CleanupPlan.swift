@@ -1,7 +1,7 @@
 package import BSON
 import Jobs
 
-/// The data of a finished job that `cleanup` would delete: records in the state database, and marker fields in
+/// The data of a finished job that `job cleanup` would delete: records in the state database, and marker fields in
 /// documents.
 package struct CleanupPlan: Sendable {
     /// The job's name.
@@ -13,11 +13,11 @@ package struct CleanupPlan: Sendable {
     package var journal = 0
     /// The number of records about documents that the job's runs or its undo skipped.
     package var skipped = 0
-    /// The number of the job's reservations that `cleanup` would delete.
+    /// The number of the job's reservations that `job cleanup` would delete.
     ///
     /// A run has already found the documents of these reservations in the sync engine's ledger of unsynced documents.
     package var seenReservations = 0
-    /// The number of the job's reservations that `cleanup` would keep.
+    /// The number of the job's reservations that `job cleanup` would keep.
     ///
     /// No run has found the documents of these reservations in the sync engine's ledger of unsynced documents yet. Each
     /// of the reservations therefore still counts towards the limit of unsynced documents.
@@ -28,6 +28,6 @@ package struct CleanupPlan: Sendable {
     /// Creates a plan for a job of which nothing is left to delete.
     package init(job: String, namespace: Namespace?) { (self.job, self.namespace) = (job, namespace) }
 
-    /// Whether the plan has nothing that `cleanup` would delete.
+    /// Whether the plan has nothing that `job cleanup` would delete.
     package var isEmpty: Bool { journal + skipped + seenReservations == 0 && markers.isEmpty }
 }

@@ -89,7 +89,7 @@ package struct ReservationStore {
             return
                 "job \"\(name)\" reserves room for \(count.grouped) \(count == 1 ? "document" : "documents") that it "
                 + "makes unsyncable and that might not be in the ledger yet; the room is free when they fit the "
-                + "active schema: after a deploy that accepts them run shipshape deployed \(name), or undo the "
+                + "active schema: after a deploy that accepts them run shipshape job deployed \(name), or undo the "
                 + "job: shipshape undo \(name)"
         }
     }

@@ -75,7 +75,7 @@ extension RunError {
     /// Returns advice for the operator of a job whose collection was moved and therefore has another UUID.
     package static func rebinding(_ job: String) -> String {
         "if it was moved (movePrimary, moveCollection, reshardCollection, a rename) and is still the same, bind the "
-            + "job to it: shipshape rebind \(job)"
+            + "job to it: shipshape job rebind \(job)"
     }
 
     /// Returns the error for a collection that a step reads and that does not exist.

@@ -33,7 +33,7 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let consumer = Self(rawValue: "consumer")
     /// The current time is in a period in which the job file allows no writes, such as `Mon-Fri 08:00-20:00`.
     package static let pauseWindow = Self(rawValue: "pauseWindow")
-    /// An operator paused the job with `pause`.
+    /// An operator paused the job with `job pause`.
     package static let operatorPause = Self(rawValue: "operatorPause")
     /// A program or a server that the job file names vetoes writes.
     package static let veto = Self(rawValue: "veto")
@@ -69,7 +69,7 @@ package struct WaitReason: Hashable, Sendable {
 }
 
 extension WaitReason: CustomStringConvertible {
-    /// A line such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape resume JOB`.
+    /// A line such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape job resume JOB`.
     package var description: String {
         switch reason {
         case .operatorPause: "\(value); continue with: \(limit)"

@@ -102,7 +102,7 @@ extension PartnerStatus {
         if unmirrored > 0 {
             obstacles.append(
                 (unmirrored == 1 ? "1 document is" : "\(unmirrored) documents are")
-                    + " not on the other side: see partner status")
+                    + " not on the other side: see status PARTNER.yml")
         }
         let evidence = PartnerEvidence(
             differences: differences, time: verified.map { ServerTime(milliseconds: $0) })

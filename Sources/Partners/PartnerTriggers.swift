@@ -93,7 +93,7 @@ package struct PartnerTriggers: Sendable {
         let (from, to) = (partner.job.namespace(side), partner.job.namespace(side.other))
         return """
             // Carries each change of \(Self.comment("\(from)")) over to \(Self.comment("\(to)")).
-            // `shipshape partner triggers` wrote this file. To change it, change the partner job, remove this file, and
+            // `shipshape partner plan --triggers` wrote this file. To change it, change the partner job, remove this file, and
             // run the command again.
             // The pipelines convert a document for the other side, and back.
             const there = \(try Self.stages(there));

@@ -187,12 +187,12 @@ extension CollectionPlanner {
             role: .nothing,
             remarks: [
                 "if \(Self.names(come)) replace \(field), plan again with \(flag), or uncomment this step, which makes "
-                    + "them and comes first; if one of them is the renamed \(field), plan again with --rename "
-                    + "\(rename):"
+                    + "them and comes first; if one of them is the renamed \(field), plan again with \(rename) "
+                    + "in renames of shipshape.yml:"
             ],
             hint:
                 "\(Self.names(come)) of \(place(change, isWhole: true)) may replace \(field): if so, plan again with "
-                + "\(flag); if one of them is the renamed \(field), with --rename \(rename)",
+                + "\(flag); if one of them is the renamed \(field), with \(rename) in renames of shipshape.yml",
             suggestions: [split(field, into: come)])
     }
 
@@ -200,9 +200,11 @@ extension CollectionPlanner {
         guard let hint, hint.added == change else { return nil }
         return PlanEntry(
             role: .nothing,
-            remarks: ["if it is the renamed \(hint.removed.oldPath), plan again with --rename \(hint.rename)"],
-            hint: "\(place(change)) may be the renamed \(hint.removed.oldPath): if so, plan again with --rename "
-                + hint.rename)
+            remarks: [
+                "if it is the renamed \(hint.removed.oldPath), plan again with \(hint.rename) in renames of shipshape.yml"
+            ],
+            hint: "\(place(change)) may be the renamed \(hint.removed.oldPath): if so, plan again with \(hint.rename) in "
+                + "renames of shipshape.yml")
     }
 
     /// Returns the command-line flag with which the user accepts a suggestion.

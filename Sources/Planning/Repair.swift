@@ -1,6 +1,6 @@
 import Checking
 
-/// The way in which `plan --fix` repairs the documents that break a rule.
+/// The way in which `plan SCHEMA` repairs the documents that break a rule.
 enum Repair: Hashable {
     /// A step converts the value, or wraps or unwraps it, as for a change of the field's type.
     case conversion

@@ -68,19 +68,18 @@ package struct CommandNeeds: Sendable {
             "lint",
             .needs(.database, "listCollections", for: "reads the options of the collections"),
             .needs(.data, "listIndexes", for: "looks for unique indexes")),
-        CommandNeeds("plan", readsDocuments, .needs(.database, "listCollections", for: "reads the validators")),
         CommandNeeds(
-            "plan --fix", readsDocuments, .needs(.database, "listCollections", for: "reads the validators"),
+            "plan", readsDocuments, .needs(.database, "listCollections", for: "reads the validators"),
             followsMoment),
         CommandNeeds(
             "enforce", readsDocuments, readsValidator, .needs(.data, "collMod", for: "sets the validator"),
             keepsOwnState, followsMoment),
         CommandNeeds("enforce --dry-run", readsDocuments, readsValidator, readsState, followsMoment),
-        CommandNeeds("infer", readsDocuments),
+        CommandNeeds("schema infer", readsDocuments),
         CommandNeeds(
-            "infer --database", readsDocuments,
+            "schema infer --database", readsDocuments,
             .needs(.database, "listCollections", for: "lists the database's collections")),
-        CommandNeeds("unsynced", readsLedger, readsDocuments),
+        CommandNeeds("ledger show", readsLedger, readsDocuments),
         CommandNeeds("backfill", running),
         CommandNeeds(
             "backfill --dry-run",
@@ -101,18 +100,15 @@ package struct CommandNeeds: Sendable {
                 readsState,
             ]
         ),
-        CommandNeeds("migrate", running),
-        CommandNeeds("migrate --dry-run", [readsState] + previewing),
-        CommandNeeds("migrate --status", readsState),
         CommandNeeds(
             "status", readsState,
             .may(
                 .data, "find", for: "counts the collection",
                 without: "the job's share of the collection is not shown")),
-        CommandNeeds("pause", steersRecord, readsRange), CommandNeeds("resume", steersRecord),
-        CommandNeeds("tune", steersRecord, readsRange),
+        CommandNeeds("job pause", steersRecord, readsRange), CommandNeeds("job resume", steersRecord),
+        CommandNeeds("job tune", steersRecord, readsRange),
         CommandNeeds(
-            "deployed", steers,
+            "job deployed", steers,
             .needs(.state, "insert", "remove", for: "releases the job's reservations"),
             .may(
                 .data, "find", for: "looks which reserved documents fit now",
@@ -122,15 +118,15 @@ package struct CommandNeeds: Sendable {
                 .database, "listCollections", for: "compares the collection's validator",
                 without: "your word is recorded, unverified")),
         CommandNeeds(
-            "rebind", steers, findsCollection,
+            "job rebind", steers, findsCollection,
             .needs(.data, "find", for: "compares the documents with the job's journal")),
         CommandNeeds(
-            "cleanup", steers,
+            "job cleanup", steers,
             .needs(.state, "insert", "remove", for: "drops the journal and the records"),
             .needs(.data, "find", "update", for: "removes the fields of `once` from the documents"), findsCollection,
             findsRepairedInLedger),
         CommandNeeds(
-            "watch", readsDocuments, follows, keepsOwnState,
+            "ledger follow", readsDocuments, follows, keepsOwnState,
             .needs(
                 .watchLedger, "find", "insert", "update", "remove", "createIndex", for: "keeps a ledger of its own")),
         CommandNeeds(
@@ -148,7 +144,6 @@ package struct CommandNeeds: Sendable {
             "partner verify", readsDocuments, follows,
             .needs(.partner, "find", "changeStream", for: "reads the partners and their changes"),
             .may(.state, "find", "update", for: "stores the result", without: "cutover does not know the result")),
-        CommandNeeds("partner status", readsState),
         CommandNeeds(
             "partner cutover", mirrors(.data), mirrors(.partner), keepsOwnState,
             .needs(.state, "remove", for: "removes records of changes that are carried over")),

@@ -36,6 +36,6 @@ package struct MissingPrivileges: Error, CustomStringConvertible {
     package var description: String {
         "the user \"\(user)\" lacks privileges for \(command), and nothing was done: missing "
             + "\(list) (shipshape grants \(command) prints the role"
-            + (lacksLedger ? "; if there is no ledger, use --ledger none)" : ")")
+            + (lacksLedger ? "; if there is no ledger, set SHIPSHAPE_LEDGER=none)" : ")")
     }
 }

@@ -23,7 +23,7 @@ package enum Place: String, Sendable, CaseIterable {
     case ranges
     /// The sync engine's ledgers of unsynced documents.
     case ledger
-    /// The collection in which the command `watch` lists failing documents.
+    /// The collection in which the command `ledger follow` lists failing documents.
     case watchLedger
     /// The database with the history of checks.
     case history

@@ -13,7 +13,7 @@ extension VerdictChanges {
 }
 
 extension PartOfCheck {
-    /// The part of the check (`--part`) that the report covers, as JSON, with the facts that `merge` needs to join the
+    /// The part of the check (`--part`) that the report covers, as JSON, with the facts that `check --join` needs to join the
     /// reports.
     var json: ReportValue {
         [

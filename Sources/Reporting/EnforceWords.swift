@@ -24,7 +24,7 @@ package enum EnforceWords {
         case .done: return "\(name) is \(place(report.stage)): \(misfits)."
         case .notFitting where report.stage < .error:
             return "\(misfits): \(name) stays \(place(report.stage)), and the server refuses nothing. "
-                + "Fix \(report.notFitting == 1 ? "it" : "them") (shipshape plan --fix), then run it again."
+                + "Fix \(report.notFitting == 1 ? "it" : "them") (shipshape plan SCHEMA), then run it again."
         case .notFitting:
             let (was, those) = report.notFitting == 1 ? ("it was", "it") : ("they were", "them")
             return "\(misfits), though \(name) is \(place(report.stage)): \(was) written before, and the server "

@@ -14,7 +14,7 @@ package struct PlanFile: Sendable {
     ///
     /// A path is `nil` if the schema is not a file or folder. The path of the active schema is also `nil` if that
     /// schema does not have the job's collection. The operator does not have to edit the job file after the next schema
-    /// is deployed, because `shipshape deployed` records that this schema is live.
+    /// is deployed, because `shipshape job deployed` records that this schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
     /// The jobs to run after this job, once the newer schema is deployed, joined by "and"; `nil` if there are none.
     ///

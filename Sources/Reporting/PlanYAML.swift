@@ -40,7 +40,7 @@ package struct PlanYAML: Sendable {
     /// The words that every file of a plan from two schemas contains; `plan` recognizes files of earlier plans by them.
     package static var mark: String { "Planned by comparing" }
 
-    /// The words that every file of a repair plan contains; `plan --fix` recognizes files of earlier plans by them.
+    /// The words that every file of a repair plan contains; `plan SCHEMA` recognizes files of earlier plans by them.
     package static var markOfRepairs: String { "Planned by checking" }
 
     /// The text of the job file.
@@ -121,9 +121,9 @@ package struct PlanYAML: Sendable {
             lines += [
                 "",
                 "ONLY AFTER THE DEPLOY of \(file.new), or while no client runs: clients of \(file.old) would",
-                "fail to read the values that these steps write. `shipshape backfill` and `shipshape migrate` refuse",
-                "this job until the deploy is recorded for the other job (`shipshape deployed --yes FILE`), or stated",
-                "by --deployed. Then check what is left: \(check)",
+                "fail to read the values that these steps write. `shipshape backfill` refuses this job until the",
+                "deploy is recorded for the other job (`shipshape job deployed --yes FILE`), or stated by --deployed.",
+                "Then check what is left: \(check)",
             ]
             if let old = job.movedFrom {
                 lines.append("First rename the collection \("\(old)".printable) to \("\(job.namespace)".printable).")
@@ -140,9 +140,9 @@ package struct PlanYAML: Sendable {
             lines += [
                 "",
                 "ONLY AFTER THE DEPLOY of \(file.new), or while sync is terminated: the values that these steps write",
-                "do not fit \(file.old), so each document would stop syncing. `shipshape backfill` and",
-                "`shipshape migrate` refuse this job until the deploy is recorded for the other job",
-                "(`shipshape deployed --yes FILE`), or stated by --deployed.",
+                "do not fit \(file.old), so each document would stop syncing. `shipshape backfill` refuses this job",
+                "until the deploy is recorded for the other job (`shipshape job deployed --yes FILE`), or stated by",
+                "--deployed.",
                 "The order of work is in the other job, if there is one; for a breaking change it is:",
             ]
             lines += PlanWords.termination(doing: "run this job").wrapped(to: 112)
@@ -199,7 +199,7 @@ package struct PlanYAML: Sendable {
         }
         let steps =
             [
-                "Deploy \(file.new), and record it: shipshape deployed --yes "
+                "Deploy \(file.new), and record it: shipshape job deployed --yes "
                     + (file.path ?? file.job.name).shellWord,
                 "Run this job again: old clients may have written documents that need it.",
             ] + (file.follower.map { ["Run \($0)."] } ?? []) + [lastStep]
@@ -208,8 +208,8 @@ package struct PlanYAML: Sendable {
 
     /// The command that checks the documents after the newer schema is deployed and is the only active one.
     private var check: String {
-        "shipshape check \(file.new.shellWord)"
-            + (isOfPrisma ? " --database \(file.job.namespace.database.shellWord)" : "")
+        (isOfPrisma ? "SHIPSHAPE_DATABASE=\(file.job.namespace.database.shellWord) " : "")
+            + "shipshape check \(file.new.shellWord)"
     }
 
     private func block(_ entry: PlanEntry) -> [String] {

@@ -1,9 +1,9 @@
 import BSON
 package import JobReports
 
-/// The plan of `rebind` as text.
+/// The plan of `job rebind` as text.
 ///
-/// `rebind` binds a job to its collection after the collection got another UUID.
+/// `job rebind` binds a job to its collection after the collection got another UUID.
 package enum RebindText {
     /// Returns a text with the earlier and the current UUID of the job's collection.
     ///

@@ -23,7 +23,7 @@ package struct LeaseSeeker {
 
     /// Takes the lease.
     ///
-    /// If another runner holds the lease, the function waits as long as `--lease-wait` says. If that runner is known to
+    /// If another runner holds the lease, the function waits as long as the setting `lease-wait` says. If that runner is known to
     /// be dead, the function waits until the lease ends.
     /// - Parameter freeing: called before each attempt to take the lease.
     /// - Returns: the lease, and the lease's document in the state database.
@@ -72,7 +72,7 @@ package struct LeaseSeeker {
         }
     }
 
-    /// Throws if another runner holds the lease, unless that runner is known to be dead or `--lease-wait` is set.
+    /// Throws if another runner holds the lease, unless that runner is known to be dead or the setting `lease-wait` is more than nothing.
     ///
     /// The function is called before a plan reads the collection, so that the user sees the error without a wait.
     package func checkFree(_ store: borrowing StateStore) throws {
@@ -86,8 +86,8 @@ package struct LeaseSeeker {
         RunError(
             .leaseHeld,
             "job \"\(job)\" is held by \(name(of: holder)); its lease ends in "
-                + "\(max(0, Int(remaining.seconds.rounded(.up)))) s unless it is renewed; wait for it with "
-                + "--lease-wait")
+                + "\(max(0, Int(remaining.seconds.rounded(.up)))) s unless it is renewed; set "
+                + "SHIPSHAPE_LEASE_WAIT=10m to wait for it")
     }
 
     private static func name(of holder: RunnerIdentity?) -> String {

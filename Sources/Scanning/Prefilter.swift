@@ -37,7 +37,7 @@ package struct FilterProof {
             let facets = slice.enumerated().map { ("g\($0)", [["$match": $1], ["$count": "n"]] as BSONValue) }
             var cursor = client.collection(namespace).aggregate(
                 [["$match": .object(selection)], ["$facet": .object(BSONDocument(facets))]],
-                options: ["readConcern": ["level": "majority"], "comment": "shipshape check --prove"])
+                options: ["readConcern": ["level": "majority"], "comment": "shipshape check --count-groups"])
             let reply = try cursor.nextDocument()
             counts += slice.indices.map { index in
                 reply?["g\(index)"]?.document?.values.first?.document?["n"]?.integer ?? 0

@@ -36,7 +36,7 @@ package struct Watch: Sendable {
         schemas = schema.collections.map { CompiledSchema($0, of: schema, options: options.assumptions) }
             .filter(\.isCounted)
         if let own = schemas.first(where: { $0.namespace == options.ledger }) {
-            throw WatchError("the ledger \(own.namespace) is a collection of the schema: name another with --ledger")
+            throw WatchError("the ledger \(own.namespace) is a collection of the schema: name another with --into")
         }
         appID = schema.appID
         digest = WatchState.digest(of: schema, options)

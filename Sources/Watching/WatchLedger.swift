@@ -101,7 +101,7 @@ extension WatchLedger {
                     pipeline,
                     options: [
                         "maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds), "writeConcern": Self.majority,
-                        "comment": "shipshape watch",
+                        "comment": "shipshape ledger follow",
                     ])
                 _ = try cursor.next() == nil
             }
@@ -132,7 +132,7 @@ extension WatchLedger {
         let found = try kernel.retrying {
             try kernel.client.collection(namespace).aggregate(
                 [["$match": .object(filter)], ["$count": "n"]],
-                options: ["readConcern": ["level": "majority"], "comment": "shipshape watch"]
+                options: ["readConcern": ["level": "majority"], "comment": "shipshape ledger follow"]
             ).documents()
         }
         return found.first?["n"]?.integer ?? 0
@@ -161,7 +161,7 @@ extension WatchLedger {
             let statement = DeleteStatement(
                 ["$and": [.object(filter), ["$expr": kernel.lease.fence.bson]]], isMulti: true)
             try kernel.client.collection(namespace).delete(
-                [statement], options: ["writeConcern": Self.majority, "comment": "shipshape watch"])
+                [statement], options: ["writeConcern": Self.majority, "comment": "shipshape ledger follow"])
         }
     }
 
@@ -170,7 +170,7 @@ extension WatchLedger {
         let groups = try kernel.retrying {
             try kernel.client.collection(namespace).aggregate(
                 [["$group": ["_id": "$ns", "n": ["$sum": 1]]], ["$sort": ["_id": 1]]],
-                options: ["readConcern": ["level": "majority"], "comment": "shipshape watch"]
+                options: ["readConcern": ["level": "majority"], "comment": "shipshape ledger follow"]
             ).documents()
         }
         return groups.compactMap { group in

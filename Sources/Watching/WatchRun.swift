@@ -87,7 +87,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         }
         throw RunError(
             .schemaMismatch,
-            "watch needs MongoDB 5.0 or later, and this server is older: its deletes cannot use the server's clock")
+            "ledger follow needs MongoDB 5.0 or later, and this server is older: its deletes cannot use the server's clock")
     }
 
     func leave() { _ = kernel.leave() }
@@ -224,7 +224,7 @@ extension WatchRun {
         let reader = IDReader(
             collection: client.collection(schema.namespace),
             options: try session.options(adding: [
-                "readConcern": ["level": "majority"], "comment": "shipshape watch",
+                "readConcern": ["level": "majority"], "comment": "shipshape ledger follow",
             ]))
         var failing: [FailingID] = []
         try reader.read(batch.ids) { document in

@@ -39,6 +39,6 @@ import Testing
         let error = #expect(throws: RunError.self) { try runner.checkDeploy(of: plan) }
         let message = error?.message ?? ""
         #expect(message.contains("when all clients use v2.prisma, or none runs, run the job with --deployed"))
-        #expect(message.hasSuffix("shipshape deployed --yes FILE") && !message.contains("sync"), "\(message)")
+        #expect(message.hasSuffix("shipshape job deployed --yes FILE") && !message.contains("sync"), "\(message)")
     }
 }

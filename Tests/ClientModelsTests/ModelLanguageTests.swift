@@ -6,11 +6,11 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// Tests the classes that `models` writes for an app with every kind of property.
+/// Tests the classes that `schema models` writes for an app with every kind of property.
 ///
 /// `Fixtures` contains the expected files. After an intended change, write them again and check the differences:
-/// `shipshape models Tests/ClientModelsTests/Fixtures/app --language swift --out Tests/ClientModelsTests/Fixtures/swift
-/// --force`.
+/// `shipshape schema models Tests/ClientModelsTests/Fixtures/app --language swift --out
+/// Tests/ClientModelsTests/Fixtures/swift --force`.
 @Suite struct ModelLanguageTests {
     private static let fixtures = FilePath(#filePath).removingLastComponent().appending("Fixtures")
 

@@ -29,7 +29,7 @@ import Testing
         #expect(message?.hasPrefix(start) == true, "\(message ?? "")")
     }
 
-    /// If the job file names a consumer, `tune` can change one of the consumer's rates, and the other rate stays.
+    /// If the job file names a consumer, `job tune` can change one of the consumer's rates, and the other rate stays.
     @Test func oneRateOfANamedConsumerIsChanged() throws {
         let head = "job: a\ncollection: b.c\nsteps: [copy: {from: d, to: e}]\nlimits: {consumer: powersync}"
         let job = try JobFile.parse(head, path: "j.yml")

@@ -49,7 +49,7 @@ import Testing
         (#"{"record":"failure","_id":1}"#, "ids.jsonl:1:1: a record without \"database\" and \"collection\""),
         (
             ##"{"record":"failure","database":"app","collection":"Person","_id":"#0123456789abcdef0123"}"##,
-            "ids.jsonl:1:1: the _ids of this file are hidden: write it with --ids show"
+            "ids.jsonl:1:1: the _ids of this file are hidden: write it with SHIPSHAPE_IDS=show"
         ),
         (
             #"{"record":"failure","database":"app","collection":"Person","_id":null}"#,

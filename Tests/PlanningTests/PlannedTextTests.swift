@@ -90,16 +90,16 @@ import Testing
         let plan = try Planner(from: try Self.schema("n String?"), to: try Self.schema("n String")).plan()
         let text = try #require(try Self.texts(plan, old: "v1.prisma", new: "v2.prisma").first)
         let name = try #require(plan.jobs.first?.name)
-        #expect(text.contains("and record it: shipshape deployed --yes jobs/\(name).yml\n"), "\(text)")
-        #expect(text.contains("Check what is left: shipshape check v2.prisma --database app\n"), "\(text)")
+        #expect(text.contains("and record it: shipshape job deployed --yes jobs/\(name).yml\n"), "\(text)")
+        #expect(text.contains("Check what is left: SHIPSHAPE_DATABASE=app shipshape check v2.prisma\n"), "\(text)")
     }
 
     @Test func aJobAfterTheDeployChecksTheNewerSchemaAlone() throws {
         let plan = try Planner(from: try Self.schema("n Int"), to: try Self.schema("n String")).plan()
         #expect(plan.jobs.map(\.stage) == [.afterDeploy])
         let text = try #require(try Self.texts(plan, old: "v1.prisma", new: "v2.prisma").first)
-        #expect(text.contains("(`shipshape deployed --yes FILE`)"), "\(text)")
-        #expect(text.contains("Then check what is left: shipshape check v2.prisma --database app\n"), "\(text)")
+        #expect(text.contains("(`shipshape job deployed --yes FILE`)"), "\(text)")
+        #expect(text.contains("Then check what is left: SHIPSHAPE_DATABASE=app shipshape check v2.prisma\n"), "\(text)")
         #expect(!text.contains("--active"), "\(text)")
     }
 

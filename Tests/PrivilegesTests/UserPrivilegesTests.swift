@@ -48,14 +48,14 @@ import Testing
     }
 
     @Test func missingPrivilegesAreNamedByActionAndResource() throws {
-        let needs = try #require(CommandNeeds.of("pause"))
+        let needs = try #require(CommandNeeds.of("job pause"))
         let missing = try #require(
             MissingPrivileges(
                 of: try user(["db": "jobs", "collection": ""]), for: needs, on: WorkPlaces(state: "jobs")))
         #expect(
             missing.description
-                == "the user \"ada\" lacks privileges for pause, and nothing was done: missing update on "
-                + "jobs.jobs (shipshape grants pause prints the role)")
+                == "the user \"ada\" lacks privileges for job pause, and nothing was done: missing update on "
+                + "jobs.jobs (shipshape grants job pause prints the role)")
         let all = try user(["db": "jobs", "collection": ""], ["find", "update"])
         #expect(MissingPrivileges(of: all, for: needs, on: WorkPlaces(state: "jobs")) == nil)
     }

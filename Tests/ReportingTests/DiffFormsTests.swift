@@ -16,7 +16,7 @@ import Testing
         #expect(lines[0].contains("%0ASync must be terminated"))
         // A removed property is reported at the object that had it.
         #expect(lines[1].hasPrefix("::error file=v2.json,line=1,col=1,title=property-removed age::"))
-        #expect(lines[1].contains("%0AIf it is a rename: --rename app.Person.age=years"))
+        #expect(lines[1].contains("%0AIf it is a rename, add to shipshape.yml: renames: [\"app.Person.age=years\"]"))
         #expect(lines[2].hasPrefix("::notice file=v2.json,line=2,"))
         #expect(
             lines[4].hasPrefix(
@@ -117,7 +117,7 @@ import Testing
         let full = HTMLReport(DiffResult(try DiffFixture.report(weighed: true)).report).text
         #expect(full.contains("<span>Breaking: 2 of 4 changes"))
         #expect(full.contains("<span>0 of 4,100,000 documents hold this field</span>"))
-        #expect(full.contains("<code>--rename app.Person.age=years</code>"))
+        #expect(full.contains("<code>renames: [&quot;app.Person.age=years&quot;]</code>"))
         // The body is well-formed XML, although the head is plain HTML.
         let body = full.split(separator: "<body>")[1].split(separator: "</body>")[0]
         _ = try Elements.read("<b>\(body)</b>")

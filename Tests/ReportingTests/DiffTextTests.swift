@@ -24,7 +24,7 @@ import Testing
 
                 Possible renames: A change counts as a rename only if you state it.
                   age is removed: the only int removed there, and years is the only one added
-                    --rename app.Person.age=years
+                    renames: ["app.Person.age=years"]
 
                 What to do
                   property-type-changed: app.Person n

@@ -58,7 +58,7 @@ import Testing
 
     /// An exit code has one page.
     ///
-    /// A code of `lint`, `diff` or `infer` also has one page if it is not the name of a rule as well.
+    /// A code of `lint`, `diff` or `schema infer` also has one page if it is not the name of a rule as well.
     ///
     /// `EveryCodeTests` checks that the documentation has all of these codes.
     @Test(arguments: ["id-type", "property-removed", "rare-type", "anomaly", "75"])

@@ -59,8 +59,8 @@ import Testing
         #expect(text(waiting).contains("person-v2 on app.Person: waiting\n"))
         #expect(text(waiting).contains("\n  waiting: majority lag: 14 s, limit 10 s\n"))
         waiting.waiting[0] = WaitReason(
-            .operatorPause, metric: "pause", value: "paused by root", limit: "shipshape resume person-v2")
-        #expect(text(waiting).contains("\n  waiting: paused by root; continue with: shipshape resume person-v2\n"))
+            .operatorPause, metric: "pause", value: "paused by root", limit: "shipshape job resume person-v2")
+        #expect(text(waiting).contains("\n  waiting: paused by root; continue with: shipshape job resume person-v2\n"))
     }
 
     @Test func skippedDocumentsAreReportedByCode() {

@@ -43,7 +43,7 @@ import Testing
         "the next schema is recorded as the active one, on your word; run the job again: ",
     ])
     func aProposedCommandStaysWhole(_ lead: String) {
-        let command = "shipshape check 'schemas of June/v2' --active v1 --collection app.Person --state-database other"
+        let command = "shipshape check 'schemas of June/v2' --active v1 --collection app.Person --config other.yml"
         let lines = "\(lead)\(command)".fitted(to: 50).split(separator: "\n")
         #expect(lines.last.map { $0.drop { $0 == " " } } == command[...])
         #expect(lines.dropLast().allSatisfy { $0.count <= 50 })

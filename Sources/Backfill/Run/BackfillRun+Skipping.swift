@@ -76,7 +76,7 @@ struct LockWait {
 }
 
 extension BackfillRun {
-    /// Waits for locked documents; all such waits of a run together last at most `--lock-wait`.
+    /// Waits for locked documents; all such waits of a run together last at most as long as the setting `lock-wait` says.
     /// - Returns: whether documents that are not locked may need the job, so that another pass is due.
     mutating func waitForLocks() throws -> Bool {
         let seen = (survey?.before ?? plan.before).flatMap(\.skipped).contains { left in
@@ -99,7 +99,7 @@ extension BackfillRun {
             if try countNeeding() > 0 { return true }
             if !isLeft { return false }
         }
-        // Before the end of `--lock-wait`, it is unknown which locks stay the same.
+        // Before the end of `lock-wait`, it is unknown which locks stay the same.
         guard !kernel.stop.isRaised, !(isOutOfTime && waitsForLocks) else { return false }
         if runner.options.unsetsLocks, !skipped.locks.locks.isEmpty {
             let unset = try unset(skipped.locks.locks)
@@ -120,7 +120,7 @@ extension BackfillRun {
         return false
     }
 
-    /// Whether the time of `--lock-wait` has begun and is not over.
+    /// Whether the time of `lock-wait` has begun and is not over.
     var waitsForLocks: Bool { skipped.locks.end.map { .now < $0 } ?? false }
 
     /// Whether the time of `--max-runtime` is over.

@@ -18,7 +18,7 @@ extension BackfillRunner {
             .notDeployed,
             "job \"\(plan.job)\" waits for the deploy of its next schema (requires: \(JobFile.deployed)), and no "
                 + "deploy is recorded: nothing was written; when \(deployedState), run the job with --deployed, or "
-                + "record the deploy for the job that ran before it: shipshape deployed --yes FILE")
+                + "record the deploy for the job that ran before it: shipshape job deployed --yes FILE")
     }
 
     /// A clause for a message: the condition under which a job that waits for its next schema's deployment may run.
@@ -59,14 +59,14 @@ extension BackfillRunner {
 
     /// Refuses to start a job that an operator paused.
     ///
-    /// After `resume`, the next run continues the job.
+    /// After `job resume`, the next run continues the job.
     package func checkPause(of plan: BackfillPlan) throws(RunError) {
         guard let paused = plan.paused else { return }
         let since = paused.at.map { " since \($0)" } ?? ""
         throw RunError(
             .paused,
             "job \"\(plan.job)\" is paused by \(paused.by)\(since)\(paused.note.map { " (\($0))" } ?? ""): nothing was "
-                + "written; resume it with: shipshape resume \(plan.job)")
+                + "written; resume it with: shipshape job resume \(plan.job)")
     }
 }
 

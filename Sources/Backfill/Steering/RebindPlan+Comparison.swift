@@ -49,7 +49,7 @@ extension RebindPlan {
     ) throws -> [IDKey: BSONDocument] {
         try IDReader(
             collection: collection,
-            options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape rebind"]
+            options: ["projection": .object(projection), "hint": ["_id": 1], "comment": "shipshape job rebind"]
         ).documents(ids)
     }
 }

@@ -9,7 +9,7 @@ struct RecordedCollection {
     var named: Namespace?
     /// The name of the database that holds the state of jobs.
     let stateDatabase: String
-    /// The ledger of unsynced documents that `--ledger` names; `nil` if it names none.
+    /// The ledger of unsynced documents that the setting `ledger` names; `nil` if it names none.
     var ledger: Namespace?
 
     /// Returns the collection that a job's record names.

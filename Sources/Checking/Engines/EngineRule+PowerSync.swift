@@ -79,7 +79,7 @@ extension EngineRule {
             meaning: "The value does not fit its column in the clients' schema, and SQLite's CAST changes it: text "
                 + "that is no number becomes 0 or the number that it begins with, a fraction is cut off in an "
                 + "`integer` column, and a decimal NaN or Infinity becomes 0 in a `real` column. The columns follow "
-                + "from the schema, or from `--columns`",
+                + "from the schema, or from the setting `columns`",
             example: "`{age: \"unknown\"}` in an `integer` column", remedy: "`convert`, or another type of column",
             source: "powersync-docs: maintenance-ops/implementing-schema-changes.mdx"),
         EngineRule(

@@ -148,12 +148,12 @@ package struct IDList: Sendable {
         }
 
         /// Returns the `_id` in a line of the file that `check --failures` writes.
-        /// - Throws: ``JobError`` if the file was written with `--ids hash` or `--ids none`, which hide the `_id`s.
+        /// - Throws: ``JobError`` if the setting `ids` was `hash` or `none` when the file was written, which hides the `_id`s.
         private static func id(_ record: BSONDocument, _ place: SourceLocation) throws(JobError) -> BSONValue {
             let id = record["_id"] ?? .null
             let isHash = id.text.map { $0.count == 21 && $0.first == "#" && $0.dropFirst().allSatisfy(\.isHexDigit) }
             guard id != .null, isHash != true else {
-                throw JobError("the _ids of this file are hidden: write it with --ids show", at: place)
+                throw JobError("the _ids of this file are hidden: write it with SHIPSHAPE_IDS=show", at: place)
             }
             return id
         }

@@ -5,7 +5,7 @@ import Yams
 
 /// A limit that a job file states below `limits`, with its name and the format of its value.
 ///
-/// ``all`` is the only list of limits. The parser of job files and `tune` use the list, and the tests compare the
+/// ``all`` is the only list of limits. The parser of job files and `job tune` use the list, and the tests compare the
 /// documentation with it.
 package struct Limit: Sendable {
     /// The path of the limit below `limits`, such as `nice` or `chunk.documents`.

@@ -15,7 +15,7 @@ package enum StepFitting {
         if let marker = located.step.kind.marker, [active, next].contains(where: { $0?.property(at: marker) != nil }) {
             throw JobError(
                 "\"once\": a schema of the job declares the field \"\(marker)\"; name one that no document has, "
-                    + "because `cleanup` removes it", at: located.location)
+                    + "because `job cleanup` removes it", at: located.location)
         }
         var step = located.step
         for target in step.targets {

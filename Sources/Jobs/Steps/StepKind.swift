@@ -44,7 +44,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var removed: [FieldPath] { get }
     /// The field that marks a document as done; `nil` if the new value itself shows that the step is done.
     ///
-    /// The step writes the marker in the same update, and `cleanup` removes it.
+    /// The step writes the marker in the same update, and `job cleanup` removes it.
     var marker: FieldPath? { get }
     /// Whether the job file states the step's change by an aggregation expression.
     ///

@@ -69,7 +69,7 @@ enum ChangePages {
         property-renamed
         server: breaking
         client: breaking
-        what it means: A property has another name, stated by `--rename`
+        what it means: A property has another name, stated in `renames`
         example: `age` → `years`
         what to do: keep the name, or add the new one and copy
         source: 6, note 2

@@ -51,7 +51,7 @@ enum DocumentPages {
 
         null-optional
         level: info
-        what it means: An optional field is null. Sync accepts that; with `--null-types off` it is *possible*
+        what it means: An optional field is null. Sync accepts that; with `null-types: off` it is *possible*
         example: `{nick: null}`
         remedy: none; `unset` with `when: null`
         source: 2.5, 5.3
@@ -191,7 +191,7 @@ enum DocumentPages {
         mixed-collection
         level: certain
         what it means: A mixed value is an array or an object, and the app was created before 2024-05-28
-            (`--mixed-collections off`)
+            (`mixed-collections: off`)
         example: `{m: [1]}`
         remedy: another field
         source: 3.3

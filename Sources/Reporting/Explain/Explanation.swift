@@ -116,7 +116,7 @@ extension Explanation.Section {
         case .schemas: "a rule of lint"
         case .prismaSchemas: "a rule of lint for Prisma schemas"
         case .changes: "a change between two schemas"
-        case .remarks: "a remark of infer"
+        case .remarks: "a remark of schema infer"
         case .history: "a finding of check --history"
         case .waits: "a reason to wait"
         case .exitCodes: "an exit code"

@@ -1,7 +1,7 @@
-/// The pages of `shipshape explain` on remarks of `infer`, findings of `check --history`, reasons to wait, and exit
+/// The pages of `shipshape explain` on remarks of `schema infer`, findings of `check --history`, reasons to wait, and exit
 /// codes.
 enum OperationPages {
-    /// The pages on the remarks of `infer`.
+    /// The pages on the remarks of `schema infer`.
     static let remarks = Explanation.pages(
         of: .remarks,
         #"""
@@ -75,7 +75,7 @@ enum OperationPages {
         what it means: A finding has at least 10 documents, and more than three times its usual number: the median of
             the last seven checks of the same source, schema and collection; there must have been three
         example: 40 documents, after 12, 9, 11, 9, 10, 8 and 9
-        what to do: find the client that writes such documents; `--fail-on-anomaly` makes the check fail
+        what to do: find the client that writes such documents; the setting `fail-on-anomaly` makes the check fail
         """#)
 
     /// The pages on the reasons that make a run wait, under the names that metrics, hooks and `status` show.
@@ -98,7 +98,7 @@ enum OperationPages {
         secondaryLag
         what it means: The replication lag of the slowest healthy secondary is at its limit
         limit: `lag`, 10s
-        what to do: wait; repair the secondary, or `shipshape tune JOB lag=off`
+        what to do: wait; repair the secondary, or `shipshape job tune JOB lag=off`
 
         flowControl
         what it means: All writers together wait for flow control as long as the limit, in each second
@@ -137,7 +137,7 @@ enum OperationPages {
 
         operatorPause
         what it means: An operator paused the job
-        what to do: `shipshape resume JOB`
+        what to do: `shipshape job resume JOB`
 
         veto
         what it means: The program or the server that the job file names below `throttle` does not answer that the run
@@ -160,9 +160,9 @@ enum OperationPages {
         what to do: read the report
 
         64
-        meaning: wrong usage: an unknown flag, a value out of range, no `--yes` off a terminal, steps of a job that were
+        meaning: wrong usage: an unknown option, a value out of range, no `--yes` off a terminal, steps of a job that were
             not reviewed
-        what to do: `shipshape help COMMAND`
+        what to do: `shipshape COMMAND --help`
 
         65
         meaning: a schema, job or dump file that cannot be used, or that changed since the job was started; a collection

@@ -14,7 +14,7 @@ package struct PartnerStatusResult: Reportable {
     package var json: JSONReport {
         func time(_ milliseconds: Int64?) -> String? { milliseconds.map { "\(ServerTime(milliseconds: $0))" } }
         return JSONReport(
-            "partner status",
+            "status partner",
             [
                 "partner": found.name, "source": "\(found.source)", "target": "\(found.target)", "phase": found.phase,
                 "copied": found.copied, "at_work": found.isHeld, "behind_seconds": found.lag,
@@ -27,7 +27,7 @@ package struct PartnerStatusResult: Reportable {
     package var report: Report {
         let isClean = found.unmirrored == 0 && found.differences ?? 0 == 0
         var report = Report(
-            command: "partner status", title: "Partner \(found.name)",
+            command: "status partner", title: "Partner \(found.name)",
             headline: "partner \(found.name): \(found.source) → \(found.target)", level: isClean ? .notice : .warning)
         guard let phase = found.phase else {
             report.lines = ["not begun: run partner init"]

@@ -30,7 +30,7 @@ package struct ConfigResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
-            "config",
+            "doctor settings",
             [
                 "file": file, "environment": environment,
                 "environments": environments.map { ["name": $0.name, "protected": $0.isProtected] as ReportValue },
@@ -41,7 +41,7 @@ package struct ConfigResult: Reportable {
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
-            command: "config", title: "The settings",
+            command: "doctor settings", title: "The settings",
             headline: "configuration: \(file ?? "none: there is no shipshape.yml in the working folder")",
             level: .notice)
         let names = environments.map { $0.name + ($0.isProtected ? " (protected)" : "") }

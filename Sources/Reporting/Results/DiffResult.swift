@@ -39,7 +39,7 @@ package struct DiffResult: Reportable {
         let change = found.changes[index]
         let weight = found.weight(index)
         let acceptance = found.acceptance(of: change)
-        let hint = found.hint(for: change).map { "If it is a rename: --rename \($0.rename.shellWord)" }
+        let hint = found.hint(for: change).map { "If it is a rename, add to shipshape.yml: \(Self.line(for: $0))" }
         return Report.Finding(
             level: acceptance == nil ? change.kind.verdict.level : .notice, isFailure: found.fails(change),
             code: change.code.rawValue,
@@ -67,10 +67,13 @@ package struct DiffResult: Reportable {
                 return Report.Finding(
                     level: .notice, isFailure: false, code: "looks like a rename", subject: "",
                     place: hint.added.place, message: subject,
-                    asides: ["If it is a rename, add --rename \(hint.rename.shellWord)"],
-                    cells: [Report.Cell(subject)], commands: ["--rename \(hint.rename.shellWord)"])
+                    asides: ["If it is a rename, add to shipshape.yml: \(Self.line(for: hint))"],
+                    cells: [Report.Cell(subject)], commands: [Self.line(for: hint)])
             })
     }
+
+    /// The line of `shipshape.yml` that states a rename.
+    private static func line(for hint: RenameHint) -> String { "renames: [\(hint.rename.quotedAsYAML)]" }
 
     private var chart: Report.Chart {
         Report.Chart(

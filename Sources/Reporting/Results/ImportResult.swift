@@ -2,7 +2,7 @@ package import BSON
 package import Importing
 import ServerSchema
 
-/// The result of `import`, in every output format.
+/// The result of `schema import`, in every output format.
 package struct ImportResult: Reportable {
     /// The file that was read.
     private let source: String
@@ -34,7 +34,7 @@ package struct ImportResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
-            "import",
+            "schema import",
             [
                 "source": source, "schema": imported.name, "database": namespace?.database,
                 "collection": namespace?.collection, "file": file,
@@ -50,7 +50,7 @@ package struct ImportResult: Reportable {
 
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
-        var report = Report(command: "import", title: file ?? source, headline: headline, level: level)
+        var report = Report(command: "schema import", title: file ?? source, headline: headline, level: level)
         report.figures.facts = ImportNote.Kind.allCases.map {
             Report.Fact(name: $0.plural, value: imported.notes.count(of: $0).grouped)
         }

@@ -8,7 +8,7 @@ extension InferResult {
     /// The result as JSON, with its keys in a fixed order.
     package var json: JSONReport {
         JSONReport(
-            "infer",
+            "schema infer",
             [
                 "dialect": found.options.dialect.rawValue, "source": found.source,
                 "cover": ReportValue.share(found.options.cover), "strict": found.options.isStrict,

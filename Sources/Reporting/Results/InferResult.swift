@@ -4,7 +4,7 @@ import Concurrency
 package import Inferring
 import ServerSchema
 
-/// The result of `infer`, in every output format.
+/// The result of `schema infer`, in every output format.
 package struct InferResult: Reportable {
     let found: InferReport
 
@@ -14,7 +14,7 @@ package struct InferResult: Reportable {
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline
-        var report = Report(command: "infer", title: found.source, headline: headline, level: level)
+        var report = Report(command: "schema infer", title: found.source, headline: headline, level: level)
         report.figures.facts = [
             Report.Fact(
                 name: "documents read", value: found.collections.reduce(0) { $0 + $1.outcome.checked }.grouped),

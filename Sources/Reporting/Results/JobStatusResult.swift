@@ -90,7 +90,7 @@ extension JobStatus {
         }
         if !control.limits.isEmpty {
             let limits = control.limits.map { "\($0.name)=\($0.value)" }
-            lines.append("limits set by tune: \(limits.joined(separator: " "))")
+            lines.append("limits set by job tune: \(limits.joined(separator: " "))")
         }
         return lines
     }

@@ -2,7 +2,7 @@ import BSON
 package import JobReports
 package import JobState
 
-/// The result of `migrate` or of its dry run, in every output format.
+/// The result of `backfill FOLDER` or of its dry run, in every output format.
 package struct MigrationResult: Reportable {
     private let found: MigrationReport
 
@@ -12,7 +12,7 @@ package struct MigrationResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
-            "migrate",
+            "backfill folder",
             [
                 "dry_run": found.isDryRun,
                 "jobs": found.jobs.map { file, report in
@@ -28,7 +28,7 @@ package struct MigrationResult: Reportable {
         let isStopped = found.jobs.contains { $0.report.outcome.stop != nil }
         let isRefused = isStopped || found.jobs.contains { $0.report.refusal != nil }
         var report = Report(
-            command: "migrate", title: found.isDryRun ? "Dry run of the pending jobs" : "The pending jobs",
+            command: "backfill folder", title: found.isDryRun ? "Dry run of the pending jobs" : "The pending jobs",
             headline: headline, level: jobs.map(\.report.level).max() ?? .good)
         report.reports = jobs
         let isNext = found.isDryRun && !isRefused && found.jobs.contains { $0.report.work.modified > 0 }
@@ -60,7 +60,7 @@ package struct MigrationStatusResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
-            "migrate",
+            "status folder",
             [
                 "jobs": rows.map { row in
                     [
@@ -75,7 +75,7 @@ package struct MigrationStatusResult: Reportable {
     package var report: Report {
         let pending = rows.count(where: \.isPending)
         var report = Report(
-            command: "migrate", title: "The jobs in \(folder)",
+            command: "status folder", title: "The jobs in \(folder)",
             headline: "\((rows.count - pending).counted("job")) applied, \(pending.grouped) pending.",
             level: rows.map(\.level).max() ?? .notice)
         report.sections = [

@@ -20,7 +20,7 @@ package struct ModelsResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
-            "models",
+            "schema models",
             [
                 "language": language.rawValue, "folder": folder,
                 "files": files.map { file in
@@ -38,7 +38,7 @@ package struct ModelsResult: Reportable {
     package var report: Report {
         let classes = "\(files.count.grouped) \(files.count == 1 ? "class" : "classes")"
         var report = Report(
-            command: "models", title: "Classes for \(language.rawValue)",
+            command: "schema models", title: "Classes for \(language.rawValue)",
             headline: "\(classes) for \(language.rawValue)" + (folder.map { " in \($0)." } ?? "."), level: .good)
         report.tables = [
             Report.Table(

@@ -6,7 +6,7 @@ extension UnsyncedResult {
     /// The result as JSON, with its keys in a fixed order.
     package var json: JSONReport {
         JSONReport(
-            "unsynced",
+            "ledger show",
             [
                 "source": found.source, "schema": found.schema, "duration_ms": Int(found.duration.milliseconds),
                 "ledgers": found.ledgers.map { "\($0)" }, "limit": found.limit, "apps": found.apps.map(app),

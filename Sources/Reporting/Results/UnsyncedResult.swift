@@ -14,7 +14,7 @@ package struct UnsyncedResult: Reportable {
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (headline, level) = found.headline
-        var report = Report(command: "unsynced", title: found.source, headline: headline, level: level)
+        var report = Report(command: "ledger show", title: found.source, headline: headline, level: level)
         if let explanation = found.explanation { report.headline += " \(explanation)" }
         if let explained = found.explained {
             report.figures.facts = [

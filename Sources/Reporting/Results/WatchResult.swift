@@ -1,7 +1,7 @@
 import BSON
 package import Watching
 
-/// The counts of a watch, in every output format, without documents and their `_id`s.
+/// The counts of `ledger follow`, in every output format, without documents and their `_id`s.
 package struct WatchResult: Reportable {
     private let outcome: WatchOutcome
 
@@ -13,7 +13,7 @@ package struct WatchResult: Reportable {
     /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
-            "watch",
+            "ledger follow",
             [
                 "ledger": "\(counts.ledger)", "limit": counts.limit < .max ? counts.limit : nil,
                 "unsynced": counts.total,
@@ -27,7 +27,7 @@ package struct WatchResult: Reportable {
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
-            command: "watch", title: "The ledger \(counts.ledger)", headline: WatchReport.line(counts),
+            command: "ledger follow", title: "The ledger \(counts.ledger)", headline: WatchReport.line(counts),
             level: counts.total > 0 ? .error : outcome.isCaughtUp ? .good : .warning)
         if counts.limit < .max {
             report.figures.gauges = [

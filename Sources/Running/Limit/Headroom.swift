@@ -45,9 +45,9 @@ extension Headroom: CustomStringConvertible {
 extension Headroom {
     /// Returns the steps, with their commands, by which an operator can make room for more unsyncable documents.
     package static func remedies(for job: String) -> String {
-        "deploy the next schema and record it with shipshape deployed \(job); or repair documents that stopped "
-            + "syncing (shipshape unsynced lists them, shipshape undo JOB undoes a job); or terminate and re-enable "
+        "deploy the next schema and record it with shipshape job deployed \(job); or repair documents that stopped "
+            + "syncing (shipshape ledger show lists them, shipshape undo JOB undoes a job); or terminate and re-enable "
             + "sync, which empties the ledger; or raise the limit (unsynced below limits in the job file; for a "
-            + "started job, shipshape tune \(job) unsynced=NUMBER)"
+            + "started job, shipshape job tune \(job) unsynced=NUMBER)"
     }
 }

@@ -111,7 +111,7 @@ package final class Throttler {
         let operatorReason = control.paused.map {
             WaitReason(
                 .operatorPause, metric: "operator", value: "paused by \($0.by)",
-                limit: "shipshape resume \(name)")
+                limit: "shipshape job resume \(name)")
         }
         if let overload { return [operatorReason, veto?.waitReason, overload].compactMap(\.self) }
         let pacing = pace.waitReason(limits.consumer, now: .now)

@@ -95,7 +95,7 @@ private struct Work {
         var verdicts: [LedgerKey: Verdict] = [:]
         let documents = IDReader(
             collection: client.collection(tally.schema.namespace),
-            options: ["readConcern": ["level": "majority"], "comment": "shipshape unsynced"])
+            options: ["readConcern": ["level": "majority"], "comment": "shipshape ledger show"])
         try documents.read(pending.flatMap(\.spellings)) { document in
             let verdict = try tally.add(document)
             guard let element = try document.find("_id") else { return }

@@ -63,7 +63,7 @@ package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The message, which says which privileges are missing, and what to do.
     package var description: String {
         "the user is not allowed to read the ledger \(namespace): grant `find` on it and `listCollections` on its "
-            + "database, or give --ledger none if there is none"
+            + "database, or set SHIPSHAPE_LEDGER=none if there is none"
     }
 }
 

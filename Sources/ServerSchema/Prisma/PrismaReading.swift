@@ -32,7 +32,7 @@ struct PrismaReading {
             throw SchemaError(
                 .namespaceUnknown, at: files.location(),
                 "a Prisma schema names collections, but no database",
-                remedy: "give --database NAME, or a connection string with the database in its path\(hint)")
+                remedy: "set SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path\(hint)")
         }
         var schema = prisma.serverSchema(database: database)
         schema.prisma = prisma

@@ -61,8 +61,8 @@ import Testing
             let error = #expect(throws: SchemaError.self) { try ServerSchema.read(at: folder + "/s.prisma") }
             #expect(
                 error?.description
-                    == "\(folder)/s.prisma: a Prisma schema names collections, but no database (give --database NAME, "
-                    + "or a connection string with the database in its path, or set NO_SUCH_VARIABLE)")
+                    == "\(folder)/s.prisma: a Prisma schema names collections, but no database (set "
+                    + "SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path, or set NO_SUCH_VARIABLE)")
         }
     }
 

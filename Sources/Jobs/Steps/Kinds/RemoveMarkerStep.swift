@@ -3,7 +3,7 @@ package import LocatedYAML
 
 /// Removes the field that marks a document as done.
 ///
-/// The field is removed only if it holds `true`, the value that a step of the job writes. Only `cleanup` runs this
+/// The field is removed only if it holds `true`, the value that a step of the job writes. Only `job cleanup` runs this
 /// step; a job file cannot name it.
 package struct RemoveMarkerStep: StepKind {
     package static let key = "removeMarker"

@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Event.
+// Written by shipshape schema models: shop.Event.
 #nullable enable
 using System;
 using System.Collections.Generic;

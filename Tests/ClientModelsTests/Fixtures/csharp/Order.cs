@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Order.
+// Written by shipshape schema models: shop.Order.
 #nullable enable
 using System;
 using System.Collections.Generic;

@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Event.
+// Written by shipshape schema models: shop.Event.
 import 'package:realm/realm.dart';
 
 part 'object_.realm.dart';

@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Order.
+// Written by shipshape schema models: shop.Order.
 import 'package:realm/realm.dart';
 import 'address.dart';
 import 'customer.dart';

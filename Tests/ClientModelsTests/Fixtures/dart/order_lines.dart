@@ -1,4 +1,4 @@
-// Written by shipshape models: embedded in shop.Order.
+// Written by shipshape schema models: embedded in shop.Order.
 import 'package:realm/realm.dart';
 
 part 'order_lines.realm.dart';

@@ -1,4 +1,4 @@
-// Written by shipshape models: embedded in shop.Customer.
+// Written by shipshape schema models: embedded in shop.Customer.
 import io.realm.kotlin.types.EmbeddedRealmObject
 
 class Address : EmbeddedRealmObject {

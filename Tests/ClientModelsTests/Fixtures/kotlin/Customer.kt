@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Customer.
+// Written by shipshape schema models: shop.Customer.
 import io.realm.kotlin.types.RealmInstant
 import io.realm.kotlin.types.RealmObject
 import io.realm.kotlin.types.RealmUUID

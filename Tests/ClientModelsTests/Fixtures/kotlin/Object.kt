@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Event.
+// Written by shipshape schema models: shop.Event.
 import io.realm.kotlin.mongodb.types.AsymmetricRealmObject
 import io.realm.kotlin.types.RealmInstant
 import io.realm.kotlin.types.annotations.PersistedName

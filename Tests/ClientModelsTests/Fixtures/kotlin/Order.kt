@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Order.
+// Written by shipshape schema models: shop.Order.
 import io.realm.kotlin.ext.realmDictionaryOf
 import io.realm.kotlin.ext.realmListOf
 import io.realm.kotlin.ext.realmSetOf

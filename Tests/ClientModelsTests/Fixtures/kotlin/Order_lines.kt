@@ -1,4 +1,4 @@
-// Written by shipshape models: embedded in shop.Order.
+// Written by shipshape schema models: embedded in shop.Order.
 import io.realm.kotlin.types.EmbeddedRealmObject
 
 class Order_lines : EmbeddedRealmObject {

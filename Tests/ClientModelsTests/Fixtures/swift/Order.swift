@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Order.
+// Written by shipshape schema models: shop.Order.
 import Foundation
 import RealmSwift
 

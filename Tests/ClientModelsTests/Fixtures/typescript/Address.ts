@@ -1,4 +1,4 @@
-// Written by shipshape models: embedded in shop.Customer.
+// Written by shipshape schema models: embedded in shop.Customer.
 import Realm from "realm";
 
 export class Address extends Realm.Object<Address> {

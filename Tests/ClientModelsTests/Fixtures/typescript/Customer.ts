@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Customer.
+// Written by shipshape schema models: shop.Customer.
 import Realm from "realm";
 import type { Address } from "./Address";
 import type { Order } from "./Order";

@@ -1,4 +1,4 @@
-// Written by shipshape models: shop.Event.
+// Written by shipshape schema models: shop.Event.
 import Realm from "realm";
 
 export class Object_ extends Realm.Object<Object_> {

@@ -1,4 +1,4 @@
-// Written by shipshape models: embedded in shop.Order.
+// Written by shipshape schema models: embedded in shop.Order.
 import Realm from "realm";
 
 export class Order_lines extends Realm.Object<Order_lines> {
