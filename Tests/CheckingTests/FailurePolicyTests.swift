@@ -73,7 +73,7 @@ import Testing
         #expect(policy.failingChanges(in: report) == [])
     }
 
-    /// `merge` reads the reports of the parts of a check.
+    /// `check --join` reads the reports of the parts of a check.
     ///
     /// Each report states how many schema changes the operator has not accepted. Reports of earlier program versions do
     /// not state this, and then the change counts as not accepted.

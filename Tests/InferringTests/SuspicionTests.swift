@@ -2,7 +2,7 @@ import BSON
 import Inferring
 import Testing
 
-/// Tests that `infer` reports data that looks like a mistake.
+/// Tests that `schema infer` reports data that looks like a mistake.
 @Suite struct SuspicionTests {
     private func suspicions(_ values: [BSONValue]) throws -> [Suspicion] {
         try #require(Case.inference(of: Case.documents(values)).summary("x")).suspicions

@@ -4,7 +4,7 @@ import Testing
 
 /// Tests that `--accept` writes findings to the file of exceptions, and that later runs read them there.
 @Suite struct AcceptTests {
-    private static let words = ["--accept", "--reason", "imported: 2019", "--owner", "ada"]
+    private static let words = ["--accept", "imported: 2019", "SHIPSHAPE_OWNER=ada"]
     private static let accepting = words + ["--expires", "2999-12-31"]
 
     private func withPeople(
@@ -87,14 +87,14 @@ import Testing
                 """
             let text = entry + "\n" + expired + "\n\n# The end.\n"
             try folder.write(text.replacing("\n", with: lineEnd), to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"] + Self.accepting)
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"] + Self.accepting)
             #expect(run.exitCode == 1, "\(run.errors)")
             let file = try #require(folder.text(of: "e.yml"))
             // The expired exception is replaced, because two entries for one finding would be an error.
             let kept = (entry + "\n\n# The end.\n").replacing("\n", with: lineEnd)
             #expect(file.hasPrefix(kept + "- collection: "), "\(file)")
             #expect(!file.contains("for a while") && file.contains("path: \"name\""), "\(file)")
-            let next = try await check(["--exceptions", "e.yml"])
+            let next = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(next.exitCode == 0, "\(next.output)")
         }
     }
@@ -117,19 +117,18 @@ import Testing
 
                 """
             try folder.write(text, to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"] + Self.accepting)
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"] + Self.accepting)
             #expect(run.exitCode == 64 && run.errors.contains("e.yml: its entries are not a list of lines"))
             #expect(folder.text(of: "e.yml") == text)
         }
     }
 
     @Test(arguments: [
-        (["--accept"], "--accept needs --reason TEXT and --expires DAY"),
-        (["--accept", "--reason", "r"], "--accept needs --reason TEXT and --expires DAY"),
-        (["--reason", "r"], "--reason needs --accept"),
+        (["--accept", "r"], "--accept needs --expires DAY"),
+        (["--expires", "never"], "--expires needs --accept"),
         (words + ["--expires", "2027-02-29"], "--expires 2027-02-29: it must be a day such as 2027-01-31, or never"),
         (words + ["--expires", "2020-01-01"], "--expires 2020-01-01 has passed: name a later day"),
-        (accepting + ["--exceptions", "none"], "--accept does not go with --exceptions none"),
+        (accepting + ["SHIPSHAPE_EXCEPTIONS=none"], "--accept does not go with --exceptions none"),
         (accepting + ["--part", "1/2"], "--accept goes with neither --part nor --databases"),
     ])
     func badUsesAreNamed(_ flags: [String], _ message: String) async throws {
@@ -142,7 +141,7 @@ import Testing
 
     @Test func aFileThatCannotBeWrittenIsReportedBeforeTheCheck() async throws {
         try await withPeople { _, _, check in
-            let run = try await check(["--exceptions", "nowhere/e.yml"] + Self.accepting)
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=nowhere/e.yml"] + Self.accepting)
             #expect(run.exitCode == 73 && run.output.isEmpty, "\(run.errors)")
             #expect(run.errors.contains("cannot write the exceptions nowhere/e.yml"), "\(run.errors)")
         }
@@ -170,7 +169,7 @@ import Testing
             let change = try await test.verdict()["parts"]?.document?["change"]?.document
             #expect(change?["severity"] == "harmful" && change?["breaking"] == 1 && change?["unaccepted"] == 0)
             #expect(try await test.diff().exitCode == 0)
-            #expect(try await test.check("--exceptions", "none").exitCode == 1)
+            #expect(try await test.check("SHIPSHAPE_EXCEPTIONS=none").exitCode == 1)
         }
     }
 
@@ -200,7 +199,7 @@ import Testing
         let json = try JSONValue(try await diff(["-o", "json"]).output)
         #expect(json["changes"]?.elements.first?["exception"]?["owner"] == .string("ada"))
         #expect(json["verdict"]?["accepted"] == .number(1) && json["verdict"]?["failed"] == .bool(false))
-        #expect(try await diff(["--exceptions", "none"]).exitCode == 1)
+        #expect(try await diff(["SHIPSHAPE_EXCEPTIONS=none"]).exitCode == 1)
         // The acceptance does not cover a different change of the same property.
         try write("date", "v2")
         #expect(try await diff().exitCode == 1)

@@ -78,7 +78,7 @@ import Testing
             let user = try await test.mongod.addUser(
                 "harm-\(test.database.name)", roles: [["role": "read", "db": .string(test.database.name)]])
             let dry = try await test.backfill(
-                "harming", "--dry-run", "--output", "json", "--ledger", "\(test.database.name).ledger", uri: user)
+                "harming", "--dry-run", "--output", "json", "SHIPSHAPE_LEDGER=\(test.database.name).ledger", uri: user)
             #expect(try test.report(dry)["harm"] == 100, "\(dry.errors)")
             #expect(try await !test.hasState())
         }

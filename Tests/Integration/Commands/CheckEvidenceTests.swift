@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests the evidence that a check gives: the failures file, `--prove`, and which `_id`s and values it shows.
+/// Tests the evidence that a check gives: the failures file, `--count-groups`, and which `_id`s and values it shows.
 @Suite struct CheckEvidenceTests {
     private func withPeople(
         _ body: (TestDatabase, CommandLineFolder, (@escaping ([String]) async throws -> ProgramRun)) async throws ->
@@ -26,7 +26,7 @@ import Testing
     @Test func theFileHoldsEveryFailingDocumentOnce() async throws {
         try await withPeople { database, folder, check in
             try folder.write("what was there", to: "f.jsonl")
-            let run = try await check(["--failures", "f.jsonl", "--threads", "4"])
+            let run = try await check(["--failures", "f.jsonl", "SHIPSHAPE_THREADS=4"])
             #expect(run.exitCode == 1)
             let lines = try (folder.text(of: "f.jsonl") ?? "").split(separator: "\n").map {
                 try BSONDocument(extendedJSON: String($0))
@@ -92,7 +92,7 @@ import Testing
             var hashes: Set<String> = []
             for (display, isShown) in [("show", true), ("hash", false), ("none", false), ("hash", false)] {
                 for form in ["text", "json"] {
-                    let run = try await check(["--failures", "f.jsonl", "--output", form, "--ids", display])
+                    let run = try await check(["--failures", "f.jsonl", "--output", form, "SHIPSHAPE_IDS=\(display)"])
                     let file = folder.text(of: "f.jsonl") ?? ""
                     #expect((run.output + file).contains("770077007") == isShown, "\(display) \(form)")
                     if display == "hash" { hashes.insert(String(file.split(separator: "\n")[1])) }
@@ -113,7 +113,7 @@ import Testing
             let arguments = try folder.check(database, on: mongod)
             for display in ["none", "hash"] {
                 let run = try await Program.run(
-                    arguments + ["--ids", display, "--show-values", "--failures", "f.jsonl"], in: folder.path)
+                    arguments + ["SHIPSHAPE_IDS=\(display)", "--show-values", "--failures", "f.jsonl"], in: folder.path)
                 #expect(run.exitCode == 1)
                 #expect(!(run.output + (folder.text(of: "f.jsonl") ?? "")).contains("ada@"), "\(run.output)")
             }
@@ -122,10 +122,10 @@ import Testing
 
     @Test func proofsCompareTheServersCountsWithTheScans() async throws {
         try await withPeople { _, _, check in
-            let run = try await check(["--prove"])
+            let run = try await check(["--count-groups"])
             let lines = run.output.split(separator: "\n")
             #expect(lines.count { $0.contains("proven: the server finds the same number") } == 2)
-            #expect(try await check(["--prove", "--source", "dump"]).exitCode == 64)
+            #expect(try await check(["--count-groups", "--source", "dump"]).exitCode == 64)
         }
     }
 }

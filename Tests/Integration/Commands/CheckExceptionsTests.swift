@@ -36,13 +36,13 @@ import Testing
     @Test func anExceptedFindingIsShownAndDoesNotFail() async throws {
         try await withPeople { database, folder, check in
             try folder.write(entry(database), to: "e.yml")
-            let some = try await check(["--exceptions", "e.yml"])
+            let some = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(some.exitCode == 1)
             #expect(some.output.hasPrefix("3 documents would stop syncing (2 excepted).\n"))
             #expect(some.output.contains("  no ledger, 3 certain"))
             #expect(some.output.contains("excepted: imported in 2019 (ada, e.yml:1:3)"), "\(some.output)")
             try folder.write(entry(database) + entry(database, rule: "type-mismatch"), to: "e.yml")
-            let all = try await check(["--exceptions", "e.yml"])
+            let all = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(all.exitCode == 0, "\(all.output)")
             #expect(all.output.contains("projected 3"))
             #expect(all.output.contains("the documents still count in the projection"))
@@ -53,7 +53,7 @@ import Testing
         try await withPeople { database, folder, check in
             try folder.write(entry(database) + entry(database, rule: "type-mismatch"), to: "shipshape.exceptions.yml")
             #expect(try await check([]).exitCode == 0)
-            #expect(try await check(["--exceptions", "none"]).exitCode == 1)
+            #expect(try await check(["SHIPSHAPE_EXCEPTIONS=none"]).exitCode == 1)
         }
     }
 
@@ -61,10 +61,10 @@ import Testing
         try await withPeople { database, folder, check in
             let valid = entry(database) + entry(database, rule: "type-mismatch", expires: "2999-12-31")
             try folder.write(valid, to: "e.yml")
-            #expect(try await check(["--exceptions", "e.yml"]).exitCode == 0)
+            #expect(try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"]).exitCode == 0)
             try folder.write(
                 entry(database, path: "age", rule: "type-mismatch", expires: "2020-02-29") + valid, to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"])
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(run.exitCode == 1)
             #expect(
                 run.output.contains(
@@ -75,7 +75,7 @@ import Testing
     @Test func aFindingOfAConstraintCanBeExcepted() async throws {
         try await withPeople { database, folder, check in
             try folder.write(entry(database, rule: "constraint-too-short"), to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"])
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(
                 run.output.contains("Matched nothing: the exception for constraint-too-short of name"),
                 "\(run.errors)\(run.output)")
@@ -84,7 +84,7 @@ import Testing
             #""name": { "bsonType": "string" }"#, with: #""name": { "bsonType": "string", "minLength": 4 }"#)
         try await withPeople(schema: schema) { database, folder, check in
             try folder.write(entry(database, rule: "constraint-too-short"), to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"])
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(run.output.contains("excepted: imported in 2019 (ada, e.yml:1:3)"), "\(run.errors)\(run.output)")
         }
     }
@@ -93,7 +93,7 @@ import Testing
     func aCodeThatNoConstraintHasIsRefused(_ rule: String) async throws {
         try await withPeople { database, folder, check in
             try folder.write(entry(database, rule: rule), to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"])
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(run.exitCode == 65)
             #expect(run.errors.contains("e.yml:3:9: there is no rule \"\(rule)\""), "\(run.errors)")
         }
@@ -102,7 +102,7 @@ import Testing
     @Test func oneThatMatchesNothingIsNoted() async throws {
         try await withPeople { database, folder, check in
             try folder.write(entry(database, path: "'tags[]'", rule: "array-item-type"), to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"])
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(
                 run.output.contains("Matched nothing: the exception for array-item-type of tags[]"), "\(run.output)")
         }
@@ -126,7 +126,7 @@ import Testing
             let index = try #require(lines.firstIndex { $0.dropFirst(2).hasPrefix("\(wanted):") })
             lines[index] = lines[index].prefix(2) + line
             try folder.write(lines.joined(separator: "\n"), to: "e.yml")
-            let run = try await check(["--exceptions", "e.yml"])
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=e.yml"])
             #expect(run.exitCode == 65)
             #expect(run.errors.contains(message.replacing("DB.", with: "\(database.name).")), "\(run.errors)")
         }
@@ -134,7 +134,7 @@ import Testing
 
     @Test func aMissingFileIsAnErrorWhenItIsNamed() async throws {
         try await withPeople { _, _, check in
-            let run = try await check(["--exceptions", "nothing.yml"])
+            let run = try await check(["SHIPSHAPE_EXCEPTIONS=nothing.yml"])
             #expect(run.exitCode == 65)
             #expect(run.errors.contains("nothing.yml: there is no such file or folder"))
         }

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that `--max-failing` and `thresholds` decide the exit code of a check, and that the report shows them.
+/// Tests that `max-failing` and `thresholds` decide the exit code of a check, and that the report shows them.
 @Suite struct CheckLimitTests {
     /// Checks 200 people, of whom 4 lack a name and 2 have an age of the wrong type.
     ///
@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: [("5", Int32(1)), ("6", 0), ("2.9%", 1), ("3%", 0)])
     func aLimitDecidesTheExitCode(_ limit: String, _ status: Int32) async throws {
-        let run = try await check(["--max-failing", limit])
+        let run = try await check(["SHIPSHAPE_MAX_FAILING=\(limit)"])
         #expect(run.exitCode == status, "\(run.output)")
         let word = status == 0 ? "Accepted" : "Too many"
         #expect(
@@ -45,13 +45,13 @@ import Testing
         let limits = try BSONDocument(extendedJSON: run.output)["limits"]?.document?.values.compactMap(\.document)
         #expect(limits?.map { $0["failing"] } == [4, 2])
         #expect(limits?.map { $0["exceeded"] } == [false, true])
-        let both = try await check(["--max-failing", "2"], configuration: threshold)
+        let both = try await check(["SHIPSHAPE_MAX_FAILING=2"], configuration: threshold)
         #expect(both.exitCode == 0, "\(both.output)")
     }
 
     @Test func theConfigurationCanHoldTheLimit() async throws {
         #expect(try await check([], configuration: "max-failing: 10%\n").exitCode == 0)
-        #expect(try await check(["--max-failing", "0"], configuration: "max-failing: 10%\n").exitCode == 1)
+        #expect(try await check(["SHIPSHAPE_MAX_FAILING=0"], configuration: "max-failing: 10%\n").exitCode == 1)
         let wrong = try await check([], configuration: "max-failing: many\n")
         #expect(wrong.exitCode == 78)
         #expect(wrong.errors.contains("neither a number of documents nor a share such as 0.1%"), "\(wrong.errors)")
@@ -71,21 +71,21 @@ import Testing
     }
 
     @Test func aPartLeavesTheLimitToMerge() async throws {
-        let run = try await check(["--part", "1/2", "--max-failing", "6"])
+        let run = try await check(["--part", "1/2", "SHIPSHAPE_MAX_FAILING=6"])
         #expect(run.exitCode == 64)
         #expect(run.errors.contains("give it to merge"), "\(run.errors)")
     }
 
     @Test func aPartHasNoAnomalies() async throws {
-        let run = try await check(["--part", "1/2", "--history", "history", "--fail-on-anomaly"])
+        let run = try await check(["--part", "1/2", "--history", "history", "SHIPSHAPE_FAIL_ON_ANOMALY=true"])
         #expect(run.exitCode == 64)
         #expect(run.errors.contains("no history keeps the counts of a part"), "\(run.errors)")
-        let alone = try await check(["--fail-on-anomaly"])
+        let alone = try await check(["SHIPSHAPE_FAIL_ON_ANOMALY=true"])
         #expect(alone.exitCode == 64 && alone.errors.contains("--fail-on-anomaly needs --history"), "\(alone.errors)")
     }
 
     @Test func acceptedFindingsAreNoFailuresForBuildServers() async throws {
-        let accepted = try await check(["--max-failing", "6", "-o", "junit"])
+        let accepted = try await check(["SHIPSHAPE_MAX_FAILING=6", "-o", "junit"])
         #expect(accepted.output.contains("failures=\"0\""), "\(accepted.output)")
         let refused = try await check(["-o", "junit"])
         #expect(!refused.output.contains("failures=\"0\""))

@@ -22,7 +22,7 @@ import Testing
         return try await mongod.withDatabase { database in
             try await database.fill("person", documents)
             return try await Program.run(
-                try (folder ?? own).check(database, on: mongod) + ["--threads", "1"] + more)
+                try (folder ?? own).check(database, on: mongod) + ["SHIPSHAPE_THREADS=1"] + more)
         }
     }
 
@@ -113,7 +113,7 @@ import Testing
             let full = folder.path.appending("full.txt").string
             let run = try await Program.shell(
                 #"ulimit -f 0; exec "$0" "$@""#,
-                try folder.check(database, on: mongod) + ["--threads", "1", "--report", full])
+                try folder.check(database, on: mongod) + ["SHIPSHAPE_THREADS=1", "--report", full])
             #expect(run.exitCode == 73)
             #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
             #expect(run.errors.hasPrefix("shipshape: cannot write the report \(full): "), "\(run.errors)")

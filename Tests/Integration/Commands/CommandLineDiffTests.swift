@@ -48,7 +48,7 @@ import Testing
         #expect(try await diff(both, Self.name, ["--fail-on", "none"]).exitCode == 0)
         #expect(try await diff(Self.name, both, ["--fail-on", "any"]).exitCode == 1)
         #expect(try await diff(both, both, ["--fail-on", "any"]).exitCode == 0)
-        let versioned = try await diff(both, Self.name, ["--schema-versioning"])
+        let versioned = try await diff(both, Self.name, ["SHIPSHAPE_SCHEMA_VERSIONING=true"])
         #expect(versioned.exitCode == 0)
         #expect(versioned.output.hasPrefix("Versioned: 1 change "))
     }
@@ -71,11 +71,11 @@ import Testing
     @Test func aRenameIsStatedOrHintedAt() async throws {
         let years = #""yearsSinceBirth": { "bsonType": "int" }"#
         let hinted = try await diff(Self.age, years)
-        #expect(hinted.output.contains("  --rename app.Person.age=yearsSinceBirth\n"))
+        #expect(hinted.output.contains("  renames: [\"app.Person.age=yearsSinceBirth\"]\n"))
         #expect(hinted.output.contains("property-removed") && hinted.output.contains("optional-added"))
-        let stated = try await diff(Self.age, years, ["--rename", "Person.age=yearsSinceBirth"])
+        let stated = try await diff(Self.age, years, ["SHIPSHAPE_RENAMES=Person.age=yearsSinceBirth"])
         #expect(stated.output.contains("age is renamed to yearsSinceBirth"))
-        #expect(!stated.output.contains("property-removed") && !stated.output.contains("--rename"))
+        #expect(!stated.output.contains("property-removed") && !stated.output.contains("renames:"))
         let kept = try await diff(Self.age, years, configuration: "renames:\n  - Person.age=yearsSinceBirth\n")
         #expect(kept.output == stated.output)
         let elsewhere = try await diff(
@@ -93,7 +93,7 @@ import Testing
         // the flag `--rename` is refused.
         let done = try await diff(years, years, configuration: "renames:\n  - Person.age=yearsSinceBirth\n")
         #expect(done.exitCode == 0)
-        #expect(try await diff(years, years, ["--rename", "Person.age=yearsSinceBirth"]).exitCode == 64)
+        #expect(try await diff(years, years, ["SHIPSHAPE_RENAMES=Person.age=yearsSinceBirth"]).exitCode == 64)
     }
 
     @Test(arguments: [
@@ -113,9 +113,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--rename", "Persn.age=x"], 64, #"no such type or collection (did you mean "Person"?)"#),
-        (["--rename", "age"], 64, "a rename is OLD=NEW"),
-        (["--rename", "Person.age=_id"], 64, "the primary key is always named _id"),
+        (["SHIPSHAPE_RENAMES=Persn.age=x"], 64, #"no such type or collection (did you mean "Person"?)"#),
+        (["SHIPSHAPE_RENAMES=age"], 64, "a rename is OLD=NEW"),
+        (["SHIPSHAPE_RENAMES=Person.age=_id"], 64, "the primary key is always named _id"),
         (["--fail-on", "all"], 64, "'--fail-on"),
         (["-o", "xml"], 64, "'-o"),
         (

@@ -35,14 +35,17 @@ import Testing
         #expect(text.contains("USAGE: shipshape check [<options>] [<schema>]"))
         for line in [
             "--collection <db.collection>", "--source <path>", "--limit <count>", "--strict", "--info",
-            "--threads <count>", "--rate <count>", "--where <filter>", "--sample <count>", "--count", "--prefilter",
-            "--map <prod=copy>", "--mixed-collections <on|off>", "--null-types <on|off>", "--include-asymmetric",
+            "--threads <count>", "--rate <count>", "--where <filter>", "--sample <count>", "--count",
+            "SHIPSHAPE_PREFILTER=true",
+            "--map <prod=copy>", "--mixed-collections <on|off>", "--null-types <on|off>",
+            "SHIPSHAPE_INCLUDE_ASYMMETRIC=true",
             "--follow-links", "--ledger <db.collection>", "--app-id, --app <id>", "-o, --output <output>",
-            "--report <file>", "--no-progress", "-q, --quiet", "--active <schema>",
-            "--fail-on <new|any|possible|breaking>", "--rename <old=new>", "--schema-versioning",
+            "--report <file>", "--quiet", "-q, --quiet", "--active <schema>",
+            "--fail-on <new|any|possible|breaking>", "--rename <old=new>", "SHIPSHAPE_SCHEMA_VERSIONING=true",
             "--state-database <name>", "--exceptions <file>", "--accept",
-            "--failures <file|db:name.collection>", "--keep-failures <days>", "--history <place>", "--fail-on-anomaly",
-            "--prove", "--ids <show|hash|none>",
+            "--failures <file|db:name.collection>", "--keep-failures <days>", "--history <place>",
+            "SHIPSHAPE_FAIL_ON_ANOMALY=true",
+            "--count-groups", "--ids <show|hash|none>",
             "--show-values",
         ] {
             #expect(text.contains("  \(line)"), "\(line)")
@@ -60,7 +63,7 @@ import Testing
             "--connect-timeout <duration>", "--read-preference <mode>", "--username <name>", "--tls",
         ] { #expect(page.contains("  \(line)"), "\(line)") }
         #expect(page.contains("(default: 10s)"))
-        for command in [["check"], ["diff"], ["backfill"], ["status"], ["partner", "init"], ["config"]] {
+        for command in [["check"], ["diff"], ["backfill"], ["status"], ["partner", "init"], ["doctor", "--settings"]] {
             for text in [try await help(command + ["-h"]), try await help(["help"] + command)] {
                 #expect(text.contains("such as --uri: shipshape help connection\n"), "\(command)")
                 #expect(!text.contains("  --uri") && !text.contains("CONNECTION:"), "\(command)")
@@ -77,7 +80,7 @@ import Testing
         #expect(text.contains("USAGE: shipshape diff [<options>] (<old> <new> | <new> --against <old>)"))
         for option in [
             "--against <schema>", "--versions <folder>", "--accept", "--rename <old=new>",
-            "--fail-on <breaking|any|none>", "--schema-versioning",
+            "--fail-on <breaking|any|none>", "SHIPSHAPE_SCHEMA_VERSIONING=true",
             "--collection <db.collection>", "-o, --output <output>", "--report <file>",
         ] { #expect(text.contains(option), "\(option)") }
     }
@@ -159,7 +162,7 @@ import Testing
             #expect((2...3).contains(examples.count), "\(command): \(examples)")
             // The examples of `help connection` show other commands, so they need not begin with `shipshape
             // connection`.
-            let own = command == ["connection"] ? [] : command
+            let own = command == ["explain", "connection"] ? [] : command
             for example in examples {
                 #expect(example.hasPrefix((["  shipshape"] + own).joined(separator: " ")), "\(command): \(example)")
                 let run = try await run(example: example, in: folder)
@@ -207,26 +210,29 @@ import Testing
         (["backfill"], "Missing expected argument '<job>'"),
         (["chekc"], #"there is no command "chekc" (did you mean "check"?)"#),
         (["help", "nosuch"], #"there is no command "nosuch""#),
-        (["check", "schema.json", "--limit", "10", "--limit=20"], "--limit is given twice"),
+        (["check", "schema.json", "SHIPSHAPE_LIMIT=10", "SHIPSHAPE_LIMIT=20"], "--limit is given twice"),
         (["backfill", "job.yml", "--failures", "a", "--failures", "b"], "--failures is given twice"),
-        (["check", "schema.json", "--ledger", "none", "--app-id", "mine"], "--app-id does not go with --ledger none"),
+        (
+            ["check", "schema.json", "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_APP_ID=mine"],
+            "--app-id does not go with --ledger none"
+        ),
         (["check", "schema.json", "--connect-timeout", "0s"], "--connect-timeout must be more than nothing"),
         (["backfill", "job.yml", "--max-runtime", "0s"], "--max-runtime must be more than nothing"),
         (["status", "--watch", "--interval", "0s"], "--interval must be more than nothing"),
         (["check", "schema.json", "--nope"], "Unknown option '--nope'"),
-        (["check", "schema.json", "--limit", "many"], "The value 'many' is invalid for '--limit <count>'"),
-        (["check", "schema.json", "--limit", "0"], "--limit must be at least 1"),
-        (["check", "schema.json", "--threads", "0"], "--threads must be from 1 to 64"),
+        (["check", "schema.json", "SHIPSHAPE_LIMIT=many"], "The value 'many' is invalid for '--limit <count>'"),
+        (["check", "schema.json", "SHIPSHAPE_LIMIT=0"], "--limit must be at least 1"),
+        (["check", "schema.json", "SHIPSHAPE_THREADS=0"], "--threads must be from 1 to 64"),
         (["check", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
-        (["check", "schema.json", "--ledger", "ledger"], "it is neither none nor DATABASE.COLLECTION"),
+        (["check", "schema.json", "SHIPSHAPE_LEDGER=ledger"], "it is neither none nor DATABASE.COLLECTION"),
         (
             ["check", "schema.json", "--report", "x.pdf"],
             "--report x.pdf: the ending must be .txt, .json, .jsonl, .md, .html, .xml, .sarif or .gitlab.json"
         ),
         (["check", "schema.json", "--read-preference", "any"], "\"any\" is none of primary,"),
         (["check", "schema.json", "--connect-timeout", "10"], "before giving up, such as 500ms, 30s or 2m."),
-        (["backfill", "job.yml", "--lease-ttl", "10ms"], "--lease-ttl must be from 1s to 1h"),
-        (["backfill", "job.yml", "--state-database", "a.b"], "\"a.b\" cannot be the name of the state database"),
+        (["backfill", "job.yml", "SHIPSHAPE_LEASE_TTL=10ms"], "--lease-ttl must be from 1s to 1h"),
+        (["backfill", "job.yml", "SHIPSHAPE_STATE_DATABASE=a.b"], "\"a.b\" cannot be the name of the state database"),
     ])
     func wrongUsageIsNamedAndEndsWith64(_ arguments: [String], _ message: String) async throws {
         let run = try await Program.run(arguments)
@@ -240,7 +246,7 @@ import Testing
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
         for command in ["check", "diff", "plan", "infer"] {
             let text = try await help(command, "--help")
-            for flag in ["--report", "--rename", "--default", "--map"] {
+            for flag in ["--report", "SHIPSHAPE_RENAMES=--default", "--map"] {
                 guard let place = text.range(of: "  \(flag) <") else { continue }
                 let words = text[place.upperBound...].prefix(400).split(whereSeparator: \.isWhitespace)
                 #expect(words.joined(separator: " ").contains("(repeatable)"), "\(command) \(flag)")

@@ -119,7 +119,7 @@ import Testing
 
     @Test func aDeploymentThatIsNotThereIsNamed() async throws {
         let run = try await lint(
-            Self.good, ["--uri", "mongodb://u:secret@127.0.0.1:1/", "--connect-timeout", "500ms"])
+            Self.good, ["--uri", "mongodb://u:secret@127.0.0.1:1/?serverSelectionTimeoutMS=500"])
         #expect(run.exitCode == 69)
         #expect(!run.errors.contains("secret"))
     }

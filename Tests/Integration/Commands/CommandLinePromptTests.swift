@@ -16,7 +16,7 @@ import Testing
                 "job: ask\ncollection: \(database.name).person\nsteps:\n  - default: {field: name, value: Ada}\n",
                 to: "job.yml")
             try await mongod.withDatabase { state in
-                let flags = ["--state-database", state.name, "--ledger", "none"]
+                let flags = ["SHIPSHAPE_STATE_DATABASE=\(state.name)", "SHIPSHAPE_LEDGER=none"]
                 try await body(database, ["backfill", job, "--uri", mongod.uri] + flags)
             }
         }

@@ -106,15 +106,15 @@ extension CommandLineStreamTests {
         try await mongod.withDatabase { database in
             let job = try await prepare(database, folder)
             let (json, text) = (folder.path.appending("r.json").string, folder.path.appending("r.txt").string)
-            let state = ["--state-database", "\(database.name)_state", "--ledger", "none"]
+            let state = ["SHIPSHAPE_STATE_DATABASE=\(database.name)_state", "SHIPSHAPE_LEDGER=none"]
             let schema = folder.path.appending("person.json").string
             let check = ["check", schema, "--collection", "\(database.name).person"]
             var seen: [String] = []
             for arguments in [
                 check, check + ["--info", "-o", "json"], ["backfill", job, "--dry-run"] + state,
                 ["backfill", job, "--yes", "--report", json, "--report", text] + state,
-                ["backfill", job, "--yes", "-o", "json"] + state, check + ["--connect-timeout", "wrong"],
-                ["backfill", job, "--yes", "--read-preference", "secondary", "--connect-timeout", "1s"] + state,
+                ["backfill", job, "--yes", "-o", "json"] + state, check + ["SHIPSHAPE_THREADS=wrong"],
+                ["backfill", job, "--yes", "--uri", "\(uri)&readPreference=secondary&serverSelectionTimeoutMS=1000"] + state,
             ] {
                 let run = try await Program.run(arguments, environment: ["SHIPSHAPE_URI": uri])
                 seen += [run.output, run.errors]

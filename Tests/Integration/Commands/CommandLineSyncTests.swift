@@ -34,7 +34,7 @@ import Testing
             let app = try folder.app(
                 database, sync: sync,
                 ["Person": (Self.person, links(database)), "\(petService)/Pet": (Self.pet, "{}")])
-            return try await Program.run(["check", app, "--uri", mongod.uri, "--ledger", "none"] + more)
+            return try await Program.run(["check", app, "--uri", mongod.uri, "SHIPSHAPE_LEDGER=none"] + more)
         }
     }
 
@@ -75,7 +75,7 @@ import Testing
             ["_id": .integer(id), "pets": [.integer(id % 7), .integer(id)]]
         }
         let pets = (0..<2_000).map { ["_id": .integer($0), "name": "Rex"] as BSONDocument }
-        let run = try await check(people: people, pets: pets, ["--follow-links", "--threads", "3"])
+        let run = try await check(people: people, pets: pets, ["--follow-links", "SHIPSHAPE_THREADS=3"])
         #expect(run.exitCode == 0)
         #expect(run.output.contains("1,000  info   link-dangling  pets[]"))
     }
@@ -95,7 +95,8 @@ import Testing
         #expect(run.output.hasPrefix("0 documents would stop syncing.\n"))
         #expect(run.output.contains(".Pet (clients only write to it: not in the verdict): 1 document read"))
         #expect(run.output.contains("2 documents of "))
-        let counted = try await check(people: [["_id": 1]], pets: [["_id": 1]], sync: sync, ["--include-asymmetric"])
+        let counted = try await check(
+            people: [["_id": 1]], pets: [["_id": 1]], sync: sync, ["SHIPSHAPE_INCLUDE_ASYMMETRIC=true"])
         #expect(counted.exitCode == 1)
         #expect(counted.output.hasPrefix("1 document would stop syncing."))
     }
@@ -109,15 +110,15 @@ import Testing
     @Test func assumptionsThatOnlyTheOperatorKnows() async throws {
         let people: [BSONDocument] = [["_id": 1, "any": [1]], ["_id": 2, "_partition": nil]]
         #expect(try await check(people: people, pets: []).exitCode == 0)
-        let mixed = try await check(people: people, pets: [], ["--mixed-collections", "off"])
+        let mixed = try await check(people: people, pets: [], ["SHIPSHAPE_MIXED_COLLECTIONS=off"])
         #expect(mixed.exitCode == 1)
         #expect(mixed.output.contains("mixed-collection  any"))
-        #expect(try await check(people: people, pets: [], ["--null-types", "on", "--strict"]).exitCode == 0)
-        let nulls = try await check(people: people, pets: [], ["--null-types", "off", "--strict"])
+        #expect(try await check(people: people, pets: [], ["SHIPSHAPE_NULL_TYPES=on", "--strict"]).exitCode == 0)
+        let nulls = try await check(people: people, pets: [], ["SHIPSHAPE_NULL_TYPES=off", "--strict"])
         #expect(nulls.exitCode == 1)
         #expect(nulls.output.hasPrefix("1 document might stop syncing."))
         #expect(nulls.output.contains("projected 0, at worst 1 of 100,000"))
-        #expect(try await check(people: people, pets: [], ["--null-types", "off"]).exitCode == 0)
+        #expect(try await check(people: people, pets: [], ["SHIPSHAPE_NULL_TYPES=off"]).exitCode == 0)
     }
 
     @Test func referencesInMixedValues() async throws {

@@ -59,7 +59,7 @@ import Testing
         #expect(try await completed(words + ["people/"]) == ["people/schema.json"])
     }
 
-    @Test(arguments: ["migrate", "history", "check v2 --history", "plan a b --out", "models v2 --out"])
+    @Test(arguments: ["backfill", "history", "check v2 --history", "plan a b --out", "models v2 --out"])
     func foldersAreOffered(_ line: String) async throws {
         #expect(try await completed(line.split(separator: " ").map(String.init) + ["pe"]) == ["people"])
     }
@@ -67,7 +67,7 @@ import Testing
     @Test func commandsAndFlagsAreOfferedAsBefore() async throws {
         #expect(try await completed(["pa"]) == ["partner", "pause"])
         #expect(try await completed(["check", "v2", "--fail-on", "p"]) == ["possible"])
-        #expect(try await completed(["check", "--pref"]) == ["--prefilter"])
+        #expect(try await completed(["check", "--pref"]) == ["SHIPSHAPE_PREFILTER=true"])
         // The help of `check` leaves out the connection options, but the completion offers them.
         #expect(try await completed(["check", "--usern"]) == ["--username"])
     }

@@ -26,21 +26,20 @@ import Testing
             "all/v1": "\(Self.name), \(Self.oldAge)", "all/v2": Self.name, "v3": "\(Self.name), \(Self.age)",
         ]
         #expect(try await diff(versions, ["all/v2", "v3"]).exitCode == 0)
-        for flags in [["--against", "all/v1", "--against", "all/v2"], ["--versions", "all"]] {
-            let run = try await diff(versions, ["v3"] + flags)
-            #expect(run.exitCode == 1, "\(run.errors)")
-            #expect(run.output.hasPrefix("Not compatible: v3 fails 1 of 2 versions: all/v1.\n"), "\(run.output)")
-            #expect(run.output.contains("  all/v1   breaking        1         1         0"), "\(run.output)")
-            #expect(run.output.contains("  all/v2   additive        1         0         0"), "\(run.output)")
-            #expect(run.output.contains("age: string → int"), "\(run.output)")
-        }
-        let json = try JSONValue(try await diff(versions, ["v3", "--versions", "all", "-o", "json"]).output)
+        let all = ["v3", "--against", "all/v1", "--against", "all/v2"]
+        let run = try await diff(versions, all)
+        #expect(run.exitCode == 1, "\(run.errors)")
+        #expect(run.output.hasPrefix("Not compatible: v3 fails 1 of 2 versions: all/v1.\n"), "\(run.output)")
+        #expect(run.output.contains("  all/v1   breaking        1         1         0"), "\(run.output)")
+        #expect(run.output.contains("  all/v2   additive        1         0         0"), "\(run.output)")
+        #expect(run.output.contains("age: string → int"), "\(run.output)")
+        let json = try JSONValue(try await diff(versions, all + ["-o", "json"]).output)
         #expect(json["verdict"]?["failing"]?.elements == [.string("all/v1")])
         #expect(json["versions"]?.elements.map { $0["fails"] } == [.bool(true), .bool(false)])
         #expect(
             json["versions"]?.elements.first?["report"]?["changes"]?.elements.first?["code"]
                 == .string("property-type-changed"))
-        let lines = try await diff(versions, ["v3", "--versions", "all", "-o", "jsonl"]).output.split(separator: "\n")
+        let lines = try await diff(versions, all + ["-o", "jsonl"]).output.split(separator: "\n")
         #expect(lines.count { $0.hasPrefix(#"{"record":"version","version":"all/v"#) } == 2, "\(lines)")
         let fits = try await diff(versions, ["v3", "--against", "all/v2"])
         #expect(fits.exitCode == 0)
@@ -49,24 +48,7 @@ import Testing
         #expect(try await diff(versions, ["v3", "--against", "all/v1", "--fail-on", "none"]).exitCode == 0)
     }
 
-    /// The versions in a folder are read in the order of their numbers.
-    ///
-    /// A file that is no schema, such as `README.md`, is ignored.
-    @Test func versionsAreOrderedByTheirNumbers() async throws {
-        let folder = try CommandLineFolder()
-        defer { folder.remove() }
-        for version in ["v10", "v9", "v1"] {
-            try folder.write(DiffFolder.schema(Self.name), to: "all/\(version)/app.Person.json")
-        }
-        try folder.write("notes", to: "all/README.md")
-        try folder.write(DiffFolder.schema(Self.name), to: "new/app.Person.json")
-        let run = try await Program.run(["diff", "new", "--versions", "all", "-o", "json"], in: folder.path)
-        #expect(run.exitCode == 0, "\(run.errors)")
-        let names = try JSONValue(run.output)["versions"]?.elements.compactMap { $0["version"]?.text }
-        #expect(names == ["all/v1", "all/v9", "all/v10"])
-    }
-
-    /// `--rename` gives the old and the new name of a field that only some of the older versions have.
+    /// The setting `renames` has the old and the new name of a field that only some of the older versions have.
     ///
     /// For the versions that have this field, `diff` reports a rename. For the other versions, it reports the new field
     /// as an added one.
@@ -74,7 +56,7 @@ import Testing
         let years = #""years": { "bsonType": "int" }"#
         let versions = ["v1": Self.name, "v2": Self.age, "v3": years, "new": "\(years), \(Self.name)"]
         let all = ["new", "--against", "v1", "--against", "v2", "--against", "v3"]
-        for flags in [["--rename", "Person.age=years"], []] {
+        for flags in [["SHIPSHAPE_RENAMES=Person.age=years"], []] {
             let run = try await diff(
                 versions, all + flags + ["-o", "json"],
                 configuration: flags.isEmpty ? "renames: [Person.age=years]\n" : nil)
@@ -84,7 +66,7 @@ import Testing
             }
             #expect(changes == [["optional-added"], ["property-renamed", "optional-added"], ["optional-added"]])
         }
-        let none = try await diff(versions, all + ["--rename", "Person.aeg=years"])
+        let none = try await diff(versions, all + ["SHIPSHAPE_RENAMES=Person.aeg=years"])
         #expect(none.exitCode == 64 && none.output.isEmpty)
         #expect(none.errors.contains("none of the versions and new show this rename"), "\(none.errors)")
     }
@@ -92,10 +74,9 @@ import Testing
     @Test(arguments: [
         (["v1"], 64, "Missing expected argument '<new>': name OLD and NEW, or NEW with --against OLD"),
         ([], 64, "Missing expected argument '<old>': name OLD and NEW, or NEW with --against OLD"),
-        (["v1", "v2", "--against", "v1"], 64, "--against and --versions name the older schemas"),
-        (["--against", "v1"], 64, "--against and --versions name the older schemas"),
-        (["v2", "--versions", "nowhere"], 65, "--versions nowhere: "),
-        (["v2", "--versions", "empty"], 65, "it contains no version: put each into a folder"),
+        (["v1", "v2", "--against", "v1"], 64, "--against names the older schemas"),
+        (["--against", "v1"], 64, "--against names the older schemas"),
+        (["v2", "--against", "nowhere"], 65, "nowhere: "),
         (["v2", "--against", "v1", "--uri", "mongodb://127.0.0.1:1/"], 64, "it does not go with several versions"),
     ])
     func badUsesAreNamed(_ arguments: [String], _ code: Int32, _ message: String) async throws {
@@ -103,8 +84,6 @@ import Testing
         defer { folder.remove() }
         try folder.write(DiffFolder.schema(Self.name), to: "v1/app.Person.json")
         try folder.write(DiffFolder.schema(Self.age), to: "v2/app.Person.json")
-        try folder.write(DiffFolder.schema(Self.name), to: "all/v1/app.Person.json")
-        try folder.write("", to: "empty/README.md")
         let run = try await Program.run(["diff"] + arguments, in: folder.path)
         #expect(run.exitCode == code && run.errors.contains(message), "\(run.status) \(run.errors)")
     }

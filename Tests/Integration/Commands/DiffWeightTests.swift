@@ -64,7 +64,8 @@ import Testing
             try folder.write(new, to: "v2/\(moved).json")
             let run = try await Program.run(
                 [
-                    "diff", "v1", "v2", "--rename", "\(name)=\(moved)", "--rename", "Person.name=title", "--uri",
+                    "diff", "v1", "v2", "SHIPSHAPE_RENAMES=\(name)=\(moved), Person.name=title",
+                    "--uri",
                     Mongod.shared.uri, "-o", "json",
                 ], in: folder.path)
             #expect(run.exitCode == 1, "\(run.errors)")
@@ -85,7 +86,7 @@ import Testing
             let types = (changes[2]["documents"] as? [String: Any])?["types"] as? [String: Int]
             #expect(types == ["int": 10, "string": 2])
             let text = try await Program.run(
-                ["diff", "v1", "v2", "--uri", Mongod.shared.uri, "--rename", "\(name)=\(moved)"], in: folder.path)
+                ["diff", "v1", "v2", "--uri", Mongod.shared.uri, "SHIPSHAPE_RENAMES=\(name)=\(moved)"], in: folder.path)
             #expect(text.output.contains("0 of 40 documents hold this field"))
         }
     }
@@ -116,8 +117,7 @@ import Testing
         let other = try folder.write(DiffFolder.schema(#""a": { "bsonType": "date" }"#), to: "v2/app.Person.json")
         let run = try await Program.run(
             [
-                "diff", schema, other, "--collection", "app.Person", "--uri", "mongodb://u:secret@127.0.0.1:1/",
-                "--connect-timeout", "500ms",
+                "diff", schema, other, "--collection", "app.Person", "--uri", "mongodb://u:secret@127.0.0.1:1/?serverSelectionTimeoutMS=500",
             ])
         #expect(run.exitCode == 69)
         #expect(!run.errors.contains("secret"))

@@ -22,7 +22,7 @@ import Testing
 
     @Test func aConnectionStringIsEnough() async throws {
         let mongod = try await Mongod.shared
-        let (run, checks) = try await doctor("--uri", mongod.uri, "--ledger", "none")
+        let (run, checks) = try await doctor("--uri", mongod.uri, "SHIPSHAPE_LEDGER=none")
         #expect(run.exitCode == 0, "\(run.output) \(run.errors)")
         for name in ["connection", "server", "clock", "oplog"] {
             #expect(["good", "notice"].contains(level(name, of: checks)), "\(name): \(checks)")
@@ -36,7 +36,7 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let run = try await Program.run(
-            ["doctor", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "500ms"], in: folder.path)
+            ["doctor", "--uri", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=500"], in: folder.path)
         #expect(run.exitCode == 69)
         #expect(run.errors == "")
         #expect(run.output.hasPrefix("1 error with mongodb://127.0.0.1:1"), "\(run.output)")
@@ -61,7 +61,7 @@ import Testing
         try folder.write(
             "- {collection: app.person, path: nmae, rule: required-missing, reason: r, owner: o}\n",
             to: "shipshape.exceptions.yml")
-        let (run, checks) = try await doctor("--uri", mongod.uri, "--ledger", "none", in: folder)
+        let (run, checks) = try await doctor("--uri", mongod.uri, "SHIPSHAPE_LEDGER=none", in: folder)
         #expect(run.exitCode == 65)
         #expect(level("schema", of: checks) == "good", "the only folder with schemas is found: \(checks)")
         let messages = checks.filter { $0["level"] == "error" }.compactMap { $0["message"]?.text }
@@ -77,14 +77,14 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try folder.write(CommandLineFolder.person, to: "schemas/doctor_app.person.json")
-        let (run, checks) = try await doctor("schemas", "--uri", uri, "--ledger", "none", in: folder)
+        let (run, checks) = try await doctor("schemas", "--uri", uri, "SHIPSHAPE_LEDGER=none", in: folder)
         #expect(run.exitCode == 0, "\(run.output) \(run.errors)")
         let lacking = checks.filter { $0["name"] == "lacking" }
         #expect(lacking.contains { $0["message"]?.text?.hasPrefix("backfill") == true }, "\(checks)")
         #expect(
             lacking.allSatisfy { $0["level"] == "warning" && $0["remedy"]?.text?.contains("shipshape grants") == true })
         let strict = try await Program.run(
-            ["doctor", "schemas", "--strict", "--uri", uri, "--ledger", "none"], in: folder.path)
+            ["doctor", "schemas", "--strict", "--uri", uri, "SHIPSHAPE_LEDGER=none"], in: folder.path)
         #expect(strict.exitCode == 1)
     }
 
@@ -94,7 +94,7 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try folder.write(CommandLineFolder.person, to: "schemas/doctor_app.person.json")
-        let (run, checks) = try await doctor("schemas", "--uri", uri, "--ledger", "none", in: folder)
+        let (run, checks) = try await doctor("schemas", "--uri", uri, "SHIPSHAPE_LEDGER=none", in: folder)
         #expect(run.exitCode == 77, "\(run.output)")
         let lacking = checks.first { $0["name"] == "lacking" && $0["level"] == "error" }
         #expect(lacking?["message"]?.text?.contains("missing find on doctor_app.person") == true, "\(checks)")

@@ -55,7 +55,7 @@ import Testing
     @Test func migrateSaysThatAJobWasUndoneAndDoesNotRunItAgain() async throws {
         try await withDone { test in
             let undo = try await Program.run([
-                "undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+                "undo", "job", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             try #require(undo.exitCode == 0, "\(undo.errors)")
             #expect(try await test.migrationRows().map { $0[1] } == ["applied, then undone"])
@@ -72,7 +72,7 @@ import Testing
             try test.job("b", steps: [#"default: {field: email, value: ""}"#])
             try await test.backfill("b")
             let undo = try await Program.run([
-                "undo", "b", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+                "undo", "b", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             try #require(undo.exitCode == 0, "\(undo.errors)")
             try test.job("a", steps: [#"default: {field: nick, value: ""}"#])
@@ -94,10 +94,10 @@ import Testing
             try test.job(steps: [#"default: {field: email, value: ""}"#], more: "schema: {next: next.json}")
             try #require(try await test.migrate().exitCode == 0)
             // A client with the old schema inserts a document without `email`. Then the operator reports with
-            // `deployed` that the job's schema `next` is deployed.
+            // `job deployed` that the job's schema `next` is deployed.
             try await test.database.fill("people", [["_id": 1_000]])
             let deployed = try await Program.run([
-                "deployed", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+                "job", "deployed", "job", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             try #require(deployed.exitCode == 0, "\(deployed.errors)")
             #expect(try await test.migrationRows().map { $0[1] } == ["pending, once more after the deploy"])

@@ -82,7 +82,7 @@ import Testing
             for job in PlanCase.files(in: test.folder.appending("jobs")) {
                 let done = try await Program.run([
                     "backfill", test.folder.appending("jobs").appending(job).string, "--yes", "--reviewed", "--uri",
-                    test.uri, "--state-database", test.state.name,
+                    test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
                 ])
                 #expect(done.exitCode == 0, "\(done.output)\(done.errors)")
             }
@@ -222,8 +222,8 @@ import Testing
             #expect(try await !test.hasState())
             try test.write("password", "\(changer)-password\n")
             let run = try await test.enforce(
-                "--yes", "--collmod-username", changer, "--collmod-password-file",
-                test.folder.appending("password").string, uri: uri)
+                "--yes", "SHIPSHAPE_COLLMOD_USERNAME=\(changer)",
+                "SHIPSHAPE_COLLMOD_PASSWORD_FILE=\(test.folder.appending("password").string)", uri: uri)
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.isEnforced("error"))
             #expect(!(run.output + run.errors).contains("\(changer)-password"))

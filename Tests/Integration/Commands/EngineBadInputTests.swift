@@ -32,11 +32,11 @@ import Testing
 
     @Test(arguments: [
         (
-            ["check", "--engine", "ditto", "--collection", "a.b", "--columns", "good.yml"],
+            ["check", "--engine", "ditto", "--collection", "a.b", "SHIPSHAPE_COLUMNS=good.yml"],
             "--columns goes with --engine powersync only"
         ),
         (
-            ["check", "person.json", "--collection", "a.b", "--engine-model", "m"],
+            ["check", "person.json", "--collection", "a.b", "SHIPSHAPE_ENGINE_MODEL=m"],
             "--engine-model goes with --engine objectbox only"
         ),
         (["check", "--engine", "device-sync", "--collection", "a.b"], "needs an App Services schema"),
@@ -48,7 +48,7 @@ import Testing
         ),
         (["check", "objectbox-model.json", "--engine", "objectbox"], "give --database NAME"),
         (
-            ["check", "--engine", "powersync", "--database", "a", "--collection", "a.b"],
+            ["check", "--engine", "powersync", "SHIPSHAPE_DATABASE=a", "--collection", "a.b"],
             "--database excludes --collection: name the collections or the database"
         ),
     ])
@@ -58,13 +58,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--engine", "powersync", "--columns", "columns.yml"], "columns.yml:2:8: ", "did you mean \"integer\"?"),
-        (["--engine", "powersync", "--columns", "columns.yml"], "columns.yml:2:8: ", "text, integer or real, not"),
-        (["--engine", "powersync", "--columns", "dotted.yml"], "dotted.yml:3:3: ", "state \"home\" as text"),
-        (["--engine", "objectbox", "--engine-model", "model.json"], "model.json:3:27: ", "name must be a string"),
-        (["--engine", "objectbox", "--engine-model", "cut.json"], "cut.json:", ""),
+        (["--engine", "powersync", "SHIPSHAPE_COLUMNS=columns.yml"], "columns.yml:2:8: ", "did you mean \"integer\"?"),
         (
-            ["--engine", "objectbox", "--engine-model", "person.json"], "person.json:1:1: ",
+            ["--engine", "powersync", "SHIPSHAPE_COLUMNS=columns.yml"], "columns.yml:2:8: ",
+            "text, integer or real, not"
+        ),
+        (["--engine", "powersync", "SHIPSHAPE_COLUMNS=dotted.yml"], "dotted.yml:3:3: ", "state \"home\" as text"),
+        (["--engine", "objectbox", "SHIPSHAPE_ENGINE_MODEL=model.json"], "model.json:3:27: ", "name must be a string"),
+        (["--engine", "objectbox", "SHIPSHAPE_ENGINE_MODEL=cut.json"], "cut.json:", ""),
+        (
+            ["--engine", "objectbox", "SHIPSHAPE_ENGINE_MODEL=person.json"], "person.json:1:1: ",
             "this is no model of ObjectBox"
         ),
     ])

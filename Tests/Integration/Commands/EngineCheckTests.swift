@@ -33,21 +33,21 @@ import Testing
         let rule = try #require(test.rule)
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        var flags = ["--engine", rule.engine.rawValue, "--info", "--prove"]
+        var flags = ["--engine", rule.engine.rawValue, "--info", "--count-groups"]
         if test.hasModel {
             try folder.write(
                 EngineCase.modelText.replacing(#""Task""#, with: #""Breaks""#), to: "objectbox-model.json")
-            flags += ["--engine-model", "objectbox-model.json"]
+            flags += ["SHIPSHAPE_ENGINE_MODEL=objectbox-model.json"]
         }
         if !test.tables.isEmpty {
             try folder.write("Breaks: {age: integer, price: real}\nFits: {age: integer, price: real}\n", to: "c.yml")
-            flags += ["--columns", "c.yml"]
+            flags += ["SHIPSHAPE_COLUMNS=c.yml"]
         }
         try await Mongod.shared.withDatabase { database in
             try await database.fill("Breaks", [test.breaks])
             try await database.fill("Fits", [test.fits])
             let run = try await Program.run(
-                ["check", "--database", database.name, "-o", "json", "--uri", Mongod.shared.uri] + flags,
+                ["check", "SHIPSHAPE_DATABASE=\(database.name)", "-o", "json", "--uri", Mongod.shared.uri] + flags,
                 in: folder.path)
             #expect(run.exitCode == (rule.isCertain && rule.outcome != .changed ? 1 : run.exitCode), "\(run.errors)")
             let report = try BSONDocument(extendedJSON: run.output)
@@ -90,7 +90,7 @@ import Testing
         try await Mongod.shared.withDatabase { database in
             try await database.fill("Task", count: 10)
             let run = try await Program.run(
-                ["check", "--engine", "powersync", "--database", database.name, "--uri", Mongod.shared.uri])
+                ["check", "--engine", "powersync", "SHIPSHAPE_DATABASE=\(database.name)", "--uri", Mongod.shared.uri])
             #expect(run.exitCode == 0)
             #expect(run.output.hasPrefix("Safe: every document arrives in PowerSync.\n"), "\(run.output)")
         }
@@ -98,7 +98,7 @@ import Testing
 
     /// A document that halts PowerSync for all users fails the check under every `--fail-on`.
     ///
-    /// Only an exception in the file of `--exceptions` lets the check succeed.
+    /// Only an exception in the file of the setting `exceptions` lets the check succeed.
     @Test func aHaltingDocumentFailsEveryPolicyUnlessItIsExcepted() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("person", [["_id": 1, "name": "a", "at": Self.far]])
@@ -109,7 +109,7 @@ import Testing
             let arguments = [
                 "check", "person.json", "--engine", "powersync", "--collection", collection, "--uri", uri,
             ]
-            for policy in ["new", "any", "possible", "breaking"] {
+            for policy in ["new", "any", "breaking", "none"] {
                 let run = try await Program.run(
                     arguments + ["--active", "person.json", "--fail-on", policy], in: folder.path)
                 #expect(run.exitCode == 1, "\(policy): \(run.output)\(run.errors)")
@@ -117,7 +117,7 @@ import Testing
             try folder.write(
                 "- {collection: \(collection), path: at, rule: powersync-date, reason: old, owner: me}\n",
                 to: "e.yml")
-            let excepted = try await Program.run(arguments + ["--exceptions", "e.yml"], in: folder.path)
+            let excepted = try await Program.run(arguments + ["SHIPSHAPE_EXCEPTIONS=e.yml"], in: folder.path)
             #expect(excepted.exitCode == 0, "\(excepted.output)\(excepted.errors)")
             #expect(excepted.output.contains("1 document halts PowerSync for all users (1 excepted)"))
         }
@@ -127,7 +127,7 @@ import Testing
         try await Mongod.shared.withDatabase { database in
             try await database.fill("Task", [["_id": 1, "at": .date(milliseconds: 253_402_300_800_000)]])
             let uri = try await Mongod.shared.uri
-            let arguments = ["check", "--engine", "any", "--database", database.name, "--uri", uri]
+            let arguments = ["check", "--engine", "any", "SHIPSHAPE_DATABASE=\(database.name)", "--uri", uri]
             #expect(try await Program.run(arguments).exitCode == 0)
             #expect(try await Program.run(arguments + ["--strict"]).exitCode == 1)
         }
@@ -201,8 +201,9 @@ import Testing
             for form in ["text", "json", "jsonl", "markdown", "html", "junit"] {
                 let run = try await Program.run(
                     [
-                        "check", "--engine", "powersync", "--database", database.name, "--uri", Mongod.shared.uri,
-                        "--ids", "none", "--failures", "f.jsonl", "-o", form,
+                        "check", "--engine", "powersync", "SHIPSHAPE_DATABASE=\(database.name)", "--uri",
+                        Mongod.shared.uri,
+                        "SHIPSHAPE_IDS=none", "--failures", "f.jsonl", "-o", form,
                     ], in: folder.path)
                 #expect(run.exitCode == 1, "\(run.errors)")
                 let texts = run.output + run.errors + (folder.text(of: "f.jsonl") ?? "")
@@ -235,14 +236,15 @@ import Testing
             defer { folder.remove() }
             try folder.write(EngineCase.modelText, to: "objectbox-model.json")
             let report = try await Self.report(
-                ["objectbox-model.json", "--engine", "objectbox", "--database", database.name], on: Mongod.shared,
+                ["objectbox-model.json", "--engine", "objectbox", "SHIPSHAPE_DATABASE=\(database.name)"],
+                on: Mongod.shared,
                 in: folder, exit: 1)
             #expect(Self.groups(report, "Task", "objectbox-convert").count == 1)
             #expect(report["collections"]?.document?.values.count == 1)
         }
     }
 
-    /// `merge` adds up the findings in the reports on the two parts of a check.
+    /// `check --join` adds up the findings in the reports on the two parts of a check.
     @Test func theReportsOfPartsAreJoined() async throws {
         try await Mongod.shared.withDatabase { database in
             try await Mongod.shared.withDatabase("state") { state in
@@ -254,13 +256,14 @@ import Testing
                 for part in 1...2 {
                     let run = try await Program.run(
                         [
-                            "check", "--engine", "powersync", "--database", database.name, "--uri", Mongod.shared.uri,
-                            "--part", "\(part)/2", "--report", "part\(part).json", "--state-database",
-                            state.name,
+                            "check", "--engine", "powersync", "SHIPSHAPE_DATABASE=\(database.name)", "--uri",
+                            Mongod.shared.uri,
+                            "--part", "\(part)/2", "--report", "part\(part).json",
+                            "SHIPSHAPE_STATE_DATABASE=\(state.name)",
                         ], in: folder.path)
                     #expect([0, 1].contains(run.exitCode), "\(run.errors)")
                 }
-                let merged = try await Program.run(["merge", "part1.json", "part2.json"], in: folder.path)
+                let merged = try await Program.run(["check", "--join", "part1.json", "part2.json"], in: folder.path)
                 #expect(merged.exitCode == 1, "\(merged.errors)")
                 #expect(merged.output.hasPrefix("4 documents halt PowerSync for all users."), "\(merged.output)")
             }
@@ -295,8 +298,9 @@ import Testing
                 try folder.write(CommandLineFolder.person, to: "person.json")
                 let run = try await Program.run(
                     [
-                        "watch", "person.json", "--collection", "\(database.name).person", "--engine", "powersync",
-                        "--once", "--uri", Mongod.shared.uri, "--state-database", state.name,
+                        "ledger", "follow", "person.json", "--collection", "\(database.name).person", "--engine",
+                        "powersync",
+                        "--once", "--uri", Mongod.shared.uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)",
                     ], in: folder.path)
                 #expect(run.exitCode == 1, "\(run.errors)")
                 #expect(run.output.hasPrefix("1 failing document in "), "\(run.output)")
@@ -307,13 +311,13 @@ import Testing
 
     /// PowerSync has no limit of unsynced documents.
     ///
-    /// The command `watch --engine powersync` therefore has a limit only with `--limit`, even if the limit equals the
+    /// The command `ledger follow --engine powersync` therefore has a limit only with the setting `limit`, even if the limit equals the
     /// default of Device Sync, which is 100,000.
     @Test func aWatchForAnEngineHasTheStatedLimit() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "a", "x": .minKey]])
             let file = test.folder.path.appending("watch.prom").string
-            for (flags, isLimited) in [(["--limit", "100000"], true), ([], false)] {
+            for (flags, isLimited) in [(["SHIPSHAPE_LIMIT=100000"], true), ([], false)] {
                 let run = try await Program.run(
                     try test.arguments(["--once", "--engine", "powersync", "--metrics", file] + flags))
                 #expect(run.exitCode == 1, "\(run.errors)")

@@ -2,8 +2,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// Tests that an error in a file shows the file's line with a caret, in colour and with a link to the file if the flags
-/// and the terminal allow it.
+/// Tests that an error in a file shows the file's line with a caret, in colour and with a link to the file if the
+/// variables and the terminal allow it.
 @Suite struct ErrorPlaceTests {
     private static let job = "job: a\ncollection: app.person\nsteps:\n  - renmae: {from: a, to: b}\n"
     private static let source = "  4 |   - renmae: {from: a, to: b}\n    |     ^~~~~~\n    |     rename\n"
@@ -45,7 +45,7 @@ import Testing
             #expect(
                 exceptions.errors.contains("\n    |                                  ^~~~\n"), "\(exceptions.errors)")
             try folder.write("ledgr: app.Ledger\n", to: "shipshape.yml")
-            let settings = try await Program.run(["config"], in: folder.path)
+            let settings = try await Program.run(["doctor", "--settings"], in: folder.path)
             #expect(settings.exitCode == 78)
             #expect(
                 settings.errors.hasSuffix("  1 | ledgr: app.Ledger\n    | ^~~~~\n    | ledger\n"), "\(settings.errors)")
@@ -54,7 +54,7 @@ import Testing
 
     @Test func programsGetNoLine() async throws {
         try await withFolder { folder in
-            for flags in [["-o", "json"], ["--log-format", "json"]] {
+            for flags in [["-o", "json"], ["SHIPSHAPE_LOG_FORMAT=json"]] {
                 let run = try await Program.run(["backfill", "job.yml", "--dry-run"] + flags, in: folder.path)
                 #expect(run.errorLines.count == 1, "\(run.errors)")
             }
@@ -69,7 +69,7 @@ import Testing
                 "passwrd: {of: [sesame]}\npassword_file:\n- sesame\n",
             ] {
                 try folder.write(text, to: "shipshape.yml")
-                let run = try await Program.run(["config"], in: folder.path)
+                let run = try await Program.run(["doctor", "--settings"], in: folder.path)
                 #expect(run.exitCode == 78)
                 #expect(!run.errors.contains("sesame"), "\(run.errors)")
             }
@@ -94,16 +94,13 @@ import Testing
         }
     }
 
-    @Test func colourFollowsTheFlagThenTheVariablesThenTheTerminal() async throws {
+    @Test func colourFollowsTheVariablesThenTheTerminal() async throws {
         let red = "\u{1B}[31;1m"
         #expect(try await !errors().contains(red))
-        #expect(try await errors(["--color", "always"]).contains(red))
-        #expect(try await errors(["--color=always"], ["NO_COLOR": "1"]).contains(red))
         #expect(try await errors([], ["FORCE_COLOR": "1"]).contains(red))
         #expect(try await !errors([], ["FORCE_COLOR": "0"]).contains(red))
         #expect(try await !errors([], ["FORCE_COLOR": "1", "NO_COLOR": "1"]).contains(red))
         #expect(try await errors(onTerminal: true).contains(red))
-        #expect(try await !errors(["--color", "never"], onTerminal: true).contains(red))
         #expect(try await !errors([], ["NO_COLOR": "1"], onTerminal: true).contains(red))
         #expect(try await !errors([], ["TERM": "dumb"], onTerminal: true).contains(red))
     }
@@ -116,20 +113,13 @@ import Testing
         #expect(try await !errors([], ["VTE_VERSION": "7000"]).contains(link))
     }
 
-    @Test func resultsHonourTheFlagToo() async throws {
+    @Test func resultsHonourTheVariablesToo() async throws {
         try await withFolder { folder in
             let lint = ["lint", "person.json", "--collection", "app.person"]
-            for (flags, isColored) in [(["--color", "always"], true), ([], false)] {
-                let run = try await Program.run(lint + flags, in: folder.path)
+            for (variables, isColored) in [(["FORCE_COLOR=1"], true), ([], false)] {
+                let run = try await Program.run(lint + variables, in: folder.path)
                 #expect(run.output.contains("\u{1B}[") == isColored, "\(run.output)")
             }
         }
-    }
-
-    @Test(arguments: ["pause", "grants", "init", "partner triggers"]) func everyCommandTakesTheFlag(_ command: String)
-        async throws
-    {
-        let help = try await Program.run(command.split(separator: " ").map(String.init) + ["--help"])
-        #expect(help.output.contains("--color <auto|always|never>"))
     }
 }

@@ -50,7 +50,7 @@ import Testing
     @Test(.enabled(if: FakeClock.library != nil, "scripts/setup installs libfaketime"))
     func oldRunsAreRemoved() async throws {
         try await withPeople { database, other, folder, check in
-            let flags = ["--failures", "db:\(other.name).failures", "--keep-failures", "7"]
+            let flags = ["--failures", "db:\(other.name).failures", "SHIPSHAPE_KEEP_FAILURES=7"]
             #expect(try await check(flags).exitCode == 1)
             let arguments = try folder.check(database, on: try await Mongod.shared) + flags
             for (hours, count) in [(6 * 24, 4), (8 * 24, 4)] {
@@ -62,7 +62,7 @@ import Testing
                         arguments, environment: Dictionary(uniqueKeysWithValues: variables), in: folder.path)
                     #expect(run.exitCode == 1, "\(run.errors)")
                 }
-                // With `--keep-failures 7`, the check after six days keeps the documents of the first run. The check
+                // With `keep-failures: 7`, the check after six days keeps the documents of the first run. The check
                 // after eight days removes them.
                 #expect(try await other.count("failures") == count, "after \(hours) h")
             }
@@ -97,7 +97,7 @@ import Testing
             let two = ["--failures", "db:\(other.name).a", "--failures", "db:\(other.name).b"]
             let run = try await check(two)
             #expect(run.exitCode == 64 && run.errors.contains("one file and one collection at most"), "\(run.errors)")
-            #expect(try await check(["--keep-failures", "0"]).exitCode == 64)
+            #expect(try await check(["SHIPSHAPE_KEEP_FAILURES=0"]).exitCode == 64)
         }
     }
 }

@@ -73,13 +73,13 @@ import Testing
     func prismaSchemasOfARevision(_ old: String, _ new: String) async throws {
         try await withRepository { folder in
             let run = try await Program.run(
-                ["diff", old, new, "--database", "app", "-o", "json"], in: folder.path)
+                ["diff", old, new, "SHIPSHAPE_DATABASE=app", "-o", "json"], in: folder.path)
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("\"description\": \"age: Int → String\""), "\(run.output)")
             let place = #/"file": "HEAD~1:prisma/schema.prisma",\s+"line": 6/#
             #expect(run.output.contains(place), "\(run.output)")
             let planned = try await Program.run(
-                ["plan", old, new, "--database", "app", "--out", "jobs", "--fail-on", "none"], in: folder.path)
+                ["plan", old, new, "SHIPSHAPE_DATABASE=app", "--out", "jobs"], in: folder.path)
             #expect(planned.exitCode == 0, "\(planned.errors)")
             let job = try JobFile.read(
                 at: folder.path.appending("jobs/after-deploy/app.Person-after-deploy.yml").string)
@@ -95,7 +95,7 @@ import Testing
             let single = old.hasSuffix(".json") ? ["--collection", "app.Person"] : []
             let new = old.hasSuffix(".json") ? "app/schemas/app.Person.json" : "app/schemas"
             let planned = try await Program.run(
-                ["plan", old, new, "--out", "jobs", "--fail-on", "none"] + single, in: folder.path)
+                ["plan", old, new, "--out", "jobs"] + single, in: folder.path)
             #expect(planned.exitCode == 0, "\(planned.errors)")
             #expect(planned.output.contains("\(old) is copied to jobs/schema-"), "\(planned.output)")
             let file = "jobs/after-deploy/app.Person-after-deploy.yml"
@@ -105,9 +105,9 @@ import Testing
             #expect(active.collections.first?.root.property("age")?.types == [.int])
             // A copy of the schema with the same content exists already, so the plan keeps the copy.
             let again = try await Program.run(
-                ["plan", old, new, "--out", "jobs", "--fail-on", "none", "--force"] + single, in: folder.path)
+                ["plan", old, new, "--out", "jobs", "--force"] + single, in: folder.path)
             #expect(again.exitCode == 0, "\(again.errors)")
-            let shown = try await Program.run(["plan", old, new, "--fail-on", "none"] + single, in: folder.path)
+            let shown = try await Program.run(["plan", old, new] + single, in: folder.path)
             #expect(shown.errors.contains("the jobs do not name \(old), because it is not a file"), "\(shown.errors)")
         }
     }

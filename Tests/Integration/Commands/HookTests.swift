@@ -21,7 +21,7 @@ import Testing
     }
 
     private func all(_ hook: String) -> [String] {
-        ["start", "finding", "wait", "stop", "success"].flatMap { ["--on-\($0)", hook] }
+        ["start", "finding", "wait", "stop", "success"].flatMap { ["--on", "\($0)=\(hook)"] }
     }
 
     @Test func aCheckShowsHowItEnds() async throws {
@@ -59,7 +59,7 @@ import Testing
             #expect(events.allSatisfy { $0["name"] == .string("job") })
             // An undo runs the hooks too, as a backfill does.
             let undo = try await Program.run(
-                ["undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name]
+                ["undo", "job", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"]
                     + all(recordingHook(test.folder)))
             #expect(undo.exitCode == 0, "\(undo.errors)")
             #expect(try reported(test.folder).dropFirst(3).compactMap { $0["event"]?.text } == ["start", "success"])
@@ -76,7 +76,7 @@ import Testing
             #expect(events.compactMap { $0["event"]?.text } == ["start", "success"])
             #expect(events[1]["message"] == .string("2 jobs applied, none is pending."))
             let metrics = try String(contentsOfFile: file, encoding: .utf8)
-            let labels = "command=\"migrate\",name=\"\(test.folder)\""
+            let labels = "command=\"backfill\",name=\"\(test.folder)\""
             #expect(
                 metrics.contains("shipshape_changed_documents{\(labels)} \(2 * ThrottleCase.people)\n"), "\(metrics)")
             #expect(metrics.contains("shipshape_pending_jobs{\(labels)} 0\n"))
@@ -91,19 +91,19 @@ import Testing
         }
     }
 
-    /// The hook `--on-start` closes its input and fails; the hook `--on-success` would run for 1,000 seconds.
+    /// The hook of the event `start` closes its input and fails; the hook of `success` would run for 1,000 seconds.
     ///
     /// Each of the two hooks causes a warning, and the run still succeeds.
     @Test func aHookThatFailsIsAWarning() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             let pid = test.folder.appending("pid").string
             let run = try await test.backfill(flags: [
-                "--on-start", "exec <&-; exit 3", "--on-success", "sleep 1000 & echo $! > \(pid); wait",
-                "--hook-timeout", "1s",
+                "--on", "start=exec <&-; exit 3", "--on", "success=sleep 1000 & echo $! > \(pid); wait",
+                "SHIPSHAPE_HOOK_TIMEOUT=1s",
             ])
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("warning: the hook --on-start ended with exit code 3"), "\(run.errors)")
-            #expect(run.errors.contains("warning: the hook --on-success did not end within 1s"), "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook of start ended with exit code 3"), "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook of success did not end within 1s"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
             // The program has also ended the process that the hook had started.
             let child = try #require(Int32(String(contentsOfFile: pid, encoding: .utf8).dropLast()))
@@ -118,17 +118,14 @@ import Testing
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             let place = folder.path.appending("variables").string
+            try folder.write("on: {success: \"env > \(place)\"}\n", to: "shipshape.yml")
             let run = try await Program.run(
                 try folder.check(database, on: mongod),
-                environment: [
-                    "SHIPSHAPE_PASSWORD": "secret", "SHIPSHAPE_TLS_KEY_PASSWORD": "secret",
-                    "SHIPSHAPE_ON_SUCCESS": "env > \(place)",
-                ])
+                environment: ["SHIPSHAPE_PASSWORD": "secret", "SHIPSHAPE_TLS_KEY_PASSWORD": "secret"], in: folder.path)
             #expect(run.exitCode == 0, "\(run.errors)")
             let variables = try #require(folder.text(of: "variables"))
             #expect(variables.contains("SHIPSHAPE_EVENT=success\n") && variables.contains("SHIPSHAPE_COMMAND=check\n"))
             #expect(!variables.contains("secret"), "\(variables)")
-            #expect(!variables.contains("SHIPSHAPE_ON_SUCCESS"))
         }
     }
 }

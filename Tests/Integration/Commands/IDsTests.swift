@@ -83,13 +83,13 @@ import Testing
     @Test func nearTheThresholdItStopsAndContinuesWithTheSameList() async throws {
         try await BudgetCase.withTasks { test in
             let ids = (0..<150).map { 199 - $0 }
-            let flags = ["--ids", try list(ids, in: test), "--ledger", "none", "--allow-unsync", "200"]
+            let flags = ["--ids", try list(ids, in: test), "SHIPSHAPE_LEDGER=none", "--allow-unsync", "200"]
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("no ledger + 99 pending"), "\(stopped.output)")
             #expect(try await BudgetCase.unsyncable(test).sorted() == Array(50..<149))
             let tuned = try await Program.run([
-                "tune", "job", "unsynced=1000", "--uri", test.uri, "--state-database", test.state.name,
+                "job", "tune", "job", "unsynced=1000", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             #expect(tuned.exitCode == 0, "\(tuned.errors)")
             let run = try await test.backfill(flags: flags)
@@ -113,7 +113,7 @@ import Testing
             #expect(try await test.database.documents("people", ["_id": 900]) == [["_id": 900, "id": "none"]])
             #expect(Set(try await test.state.documents("journal").compactMap { $0["phase"]?.integer }) == [0, 1])
             let undone = try await Program.run([
-                "undo", "job", "--uri", test.uri, "--state-database", test.state.name, "--yes",
+                "undo", "job", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes",
             ])
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(try await test.database.documents("people", ["_id": ["$lt": 500]]) == (0..<500).map(make))

@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests `shipshape import` as a user runs it, on the command line.
+/// Tests `shipshape schema import` as a user runs it, on the command line.
 @Suite struct ImportCommandTests {
     private static let user = """
         { "title": "User", "type": "object", "required": ["name"], "additionalProperties": false, "properties": {
@@ -38,7 +38,7 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try folder.write(Self.user, to: "user.schema.json")
-        try await body(folder) { try await Program.run(["import"] + $0, in: folder.path) }
+        try await body(folder) { try await Program.run(["schema", "import"] + $0, in: folder.path) }
     }
 
     @Test func withoutAFileTheValidatorIsTheOutputAndNotesAreNot() async throws {

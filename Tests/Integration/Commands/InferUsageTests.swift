@@ -2,23 +2,27 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests that `infer` refuses wrong usage, and replaces a file only with `--force`.
+/// Tests that `schema infer` refuses wrong usage, and replaces a file only with `--force`.
 @Suite struct InferUsageTests {
     @Test(arguments: [
-        (["infer"], "name what to read: --collection DB.COLL, --database DB or --source PATH"),
-        (["infer", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
-        (["infer", "--collection", "a.b", "--collection", "a.b"], "--collection names the same collection twice"),
-        (["infer", "--collection", "a.b", "--database", "a"], "--database excludes --collection"),
-        (["infer", "--collection", "a.b", "--cover", "0%"], "The value '0%' is invalid for '--cover <percent>'"),
-        (["infer", "--collection", "a.b", "--cover", "0.999"], "The value '0.999' is invalid"),
-        (["infer", "--collection", "a.b", "--cover", "101"], "The value '101' is invalid"),
-        (["infer", "--collection", "a.b", "--dialect", "avro"], "The value 'avro' is invalid for '--dialect"),
-        (["infer", "--collection", "a.b", "--sample", "0"], "--sample must be at least 1"),
-        (["infer", "--collection", "a.b", "--seed", "1"], "--seed needs --sample"),
-        (["infer", "--collection", "a.b", "--seed", "1", "--sample", "9"], "--seed needs --source"),
-        (["infer", "--collection", "a.b", "--force"], "--force needs --out"),
-        (["infer", "--source", "x", "--where", "{}"], "--where needs a live deployment"),
-        (["infer", "--collection", "a.b", "--where", "{"], "it is not one object of extended JSON"),
+        (["schema", "infer"], "name what to read: --collection DB.COLL, --database DB or --source PATH"),
+        (["schema", "infer", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
+        (
+            ["schema", "infer", "--collection", "a.b", "--collection", "a.b"],
+            "--collection names the same collection twice"
+        ),
+        (["schema", "infer", "--collection", "a.b", "SHIPSHAPE_DATABASE=a"], "--database excludes --collection"),
+        (
+            ["schema", "infer", "--collection", "a.b", "--cover", "0%"],
+            "The value '0%' is invalid for '--cover <percent>'"
+        ),
+        (["schema", "infer", "--collection", "a.b", "--cover", "0.999"], "The value '0.999' is invalid"),
+        (["schema", "infer", "--collection", "a.b", "--cover", "101"], "The value '101' is invalid"),
+        (["schema", "infer", "--collection", "a.b", "--as", "avro"], "The value 'avro' is invalid for '--as"),
+        (["schema", "infer", "--collection", "a.b", "--sample", "0"], "--sample must be at least 1"),
+        (["schema", "infer", "--collection", "a.b", "--force"], "--force needs --out"),
+        (["schema", "infer", "--source", "x", "--where", "{}"], "--where needs a live deployment"),
+        (["schema", "infer", "--collection", "a.b", "--where", "{"], "it is not one object of extended JSON"),
     ]) func wrongUsageIsNamed(_ arguments: [String], _ message: String) async throws {
         let run = try await Program.run(arguments)
         #expect(run.exitCode == 64)
@@ -37,18 +41,18 @@ import Testing
                 ),
                 (["--collection", "\(name).empty"], 65, "no schema can be inferred: no documents"),
                 (
-                    ["--database", "\(name)_none"], 65,
+                    ["SHIPSHAPE_DATABASE=\(name)_none"], 65,
                     "the database \(name)_none has no collection that the user can see"
                 ),
                 (["--source", "nowhere"], 65, "nowhere: there is no such file or folder"),
-                (["--source", ".", "--database", "x"], 64, "does not say which collection it holds"),
+                (["--source", ".", "SHIPSHAPE_DATABASE=x"], 64, "does not say which collection it holds"),
                 (
                     ["--collection", "\(name).empty", "--where", #"{"$nope": 1}"#], 64,
                     "the server refuses the filter"
                 ),
             ]
             for (arguments, status, message) in cases {
-                let run = try await test.run(["infer"] + arguments)
+                let run = try await test.run(["schema", "infer"] + arguments)
                 #expect(run.exitCode == status, "\(arguments): \(run.errors)")
                 #expect(run.output == "")
                 #expect(run.errors.contains(message), "\(run.errors)")
@@ -61,7 +65,9 @@ import Testing
             try await test.database.fill("a", count: 10)
             try test.folder.write("mine", to: "file")
             for place in ["file/schema.json", "file/further"] {
-                let run = try await test.run(["infer", "--collection", "\(test.database.name).a", "--out", place])
+                let run = try await test.run([
+                    "schema", "infer", "--collection", "\(test.database.name).a", "--out", place,
+                ])
                 #expect(run.exitCode == 73)
                 #expect(run.errors.contains("file is not a folder"), "\(run.errors)")
                 #expect(run.output.isEmpty)
@@ -73,7 +79,7 @@ import Testing
     @Test func filesThatAreThereAreKept() async throws {
         try await InferCase.with { test in
             try await test.database.fill("a", count: 10)
-            let arguments = ["infer", "--collection", "\(test.database.name).a", "--out", "schema.json"]
+            let arguments = ["schema", "infer", "--collection", "\(test.database.name).a", "--out", "schema.json"]
             func run(_ more: String...) async throws -> ProgramRun {
                 try await test.run(arguments + more)
             }
@@ -95,11 +101,13 @@ import Testing
         try await InferCase.with { test in
             try await test.database.fill("a", count: 10)
             try await test.database.fill("b", count: 10)
-            let screen = try await test.run("infer", "--database", test.database.name)
+            let screen = try await test.run("schema", "infer", "SHIPSHAPE_DATABASE=\(test.database.name)")
             #expect(screen.exitCode == 64 && screen.errors.contains("standard output takes only one: give --out DIR"))
-            let file = try await test.run("infer", "--database", test.database.name, "--out", "all.json")
+            let file = try await test.run(
+                "schema", "infer", "SHIPSHAPE_DATABASE=\(test.database.name)", "--out", "all.json")
             #expect(file.exitCode == 64 && file.errors.contains("--out all.json is one file, and there are 2"))
-            let json = try await test.run("infer", "--database", test.database.name, "--output", "json")
+            let json = try await test.run(
+                "schema", "infer", "SHIPSHAPE_DATABASE=\(test.database.name)", "--output", "json")
             #expect(json.exitCode == 0)
             let report = try BSONDocument(extendedJSON: json.output)
             #expect(report["schema_version"] == 1)

@@ -45,13 +45,13 @@ import Yams
             let switchedOn = text.replacing(/(?m)^#(?! \S)/, with: "")
             try folder.write(switchedOn, to: "shipshape.yml")
             #expect(switchedOn.contains("\nmax-failing: 0.1%\n") && switchedOn.contains("\nenvironments:\n"))
-            let run = try await Program.run(["config", "--env", "production"], in: folder.path)
+            let run = try await Program.run(["doctor", "--settings", "--env", "production"], in: folder.path)
             #expect(run.exitCode == 0, "\(run.errors)")
             let exceptions = try #require(folder.text(of: "shipshape.exceptions.yml"))
             let entry = exceptions.replacing("[]", with: "").split(separator: "\n").dropFirst(2).map { $0.dropFirst(2) }
             try folder.write(entry.joined(separator: "\n"), to: "shipshape.exceptions.yml")
             let check = try await Program.run(
-                ["check", "--source", "schemas", "--ledger", "none"], in: folder.path)
+                ["check", "--source", "schemas", "SHIPSHAPE_LEDGER=none"], in: folder.path)
             #expect(!check.errors.contains("shipshape.exceptions.yml"), "\(check.errors)")
             // The source `schemas` holds no documents, so the check ends after it has read the schema that
             // `shipshape.yml` names.

@@ -4,18 +4,21 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Helpers for the tests of `shipshape migrate`.
+/// Helpers for the tests of `shipshape backfill FOLDER`.
 ///
-/// The test case's folder contains the jobs that `migrate` runs.
+/// The test case's folder contains the jobs that `backfill` runs.
 extension BackfillCase {
-    /// Runs `shipshape migrate` without a terminal.
+    /// Runs `shipshape backfill` with the test case's folder, without a terminal.
     @discardableResult
     func migrate(
         _ words: String..., flags: [String] = [], yes: Bool = true, fault: String? = nil, lease: String = "20s",
         held: Bool = false,
         during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let given = ["migrate", folder.string, "--uri", uri, "--state-database", state.name, "--lease-ttl", lease]
+        let given = [
+            "backfill", folder.string, "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)",
+            "SHIPSHAPE_LEASE_TTL=\(lease)",
+        ]
         return try await Program.run(
             given + words + flags + (yes ? ["--yes"] : []), fault: fault, held: held, during: during)
     }
@@ -25,9 +28,11 @@ extension BackfillCase {
         try await state.documents("migrations").compactMap { $0["_id"]?.text }
     }
 
-    /// Returns the job, the state and the digest from each row of `migrate --status`.
+    /// Returns the job, the state and the digest from each row of `status FOLDER`.
     func migrationRows() async throws -> [[String]] {
-        let run = try await migrate("--status", "--output", "json", yes: false)
+        let run = try await Program.run([
+            "status", folder.string, "--output", "json", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)",
+        ])
         #expect(run.exitCode == 0, "\(run.errors)")
         let jobs = try BSONDocument(extendedJSON: run.output)["jobs"]?.document?.values ?? []
         return jobs.compactMap(\.document).map { row in ["job", "state", "digest"].map { row[$0]?.text ?? "" } }

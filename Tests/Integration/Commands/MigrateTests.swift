@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that `migrate` runs the jobs of a folder in order and each only once, whichever version the documents have.
+/// Tests that `backfill` runs the jobs of a folder in order and each only once, whichever version the documents have.
 @Suite struct MigrateTests {
     private static let versions = ["1-email", "2-years", "3-text"]
 
@@ -79,7 +79,7 @@ import Testing
     /// `--again` runs the applied jobs again, so that this document is changed, too.
     @Test func appliedJobsRunAgainWhenWanted() async throws {
         try await withVersions { test in
-            try await test.migrate("--to", "2-years")
+            try await test.migrate("--until", "2-years")
             try await test.database.fill("people", [["_id": "late", "age": 5]])
             let dry = try await test.migrate("--again", "--dry-run", yes: false)
             #expect(dry.output.contains("would change 1 of 301 documents"), "\(dry.output)")
@@ -93,19 +93,19 @@ import Testing
             #expect(try await test.database.documents("people", ["_id": "late"]) == [late])
             #expect(try await test.applied() == Self.versions)
             #expect(try await test.migrate().output == "Nothing to do: every job was applied.\n")
-            #expect(try await test.migrate("--again", "--status", yes: false).exitCode == 64)
+            #expect(try await test.migrate("--again", "--ids", "ids.jsonl", yes: false).exitCode == 64)
         }
     }
 
     /// `--again` runs applied jobs again, but not a job that was undone.
     @Test func anUndoneJobDoesNotRunAgain() async throws {
         try await withVersions { test in
-            try await test.migrate("--to", "1-email")
+            try await test.migrate("--until", "1-email")
             let undo = try await Program.run([
-                "undo", "1-email", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+                "undo", "1-email", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             try #require(undo.exitCode == 0, "\(undo.errors)")
-            let run = try await test.migrate("--again", "--to", "1-email")
+            let run = try await test.migrate("--again", "--until", "1-email")
             #expect(run.errors.contains("note: 1-email.yml:"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 200)
         }
@@ -115,19 +115,19 @@ import Testing
         try await withVersions { test in
             let run = try await test.migrate(yes: false)
             #expect(run.exitCode == 64)
-            #expect(run.errors.contains("without a terminal, migrate needs --yes"))
+            #expect(run.errors.contains("without a terminal, backfill needs --yes"))
             #expect(try await test.hasState() == false)
         }
     }
 
     @Test func theUndoReachesAsFarAsRequested() async throws {
         try await withVersions { test in
-            let first = try await test.migrate("--to", "1-email")
+            let first = try await test.migrate("--until", "1-email")
             #expect(first.output.contains("1 job applied, pending: 2-years, 3-text."))
             #expect(try await test.applied() == ["1-email"])
-            try await test.migrate("--to", "2-years.yml")
+            try await test.migrate("--until", "2-years.yml")
             #expect(try await test.applied() == ["1-email", "2-years"])
-            let unknown = try await test.migrate("--to", "4")
+            let unknown = try await test.migrate("--until", "4")
             #expect(unknown.exitCode == 64)
             #expect(unknown.errors.contains("jobs: 1-email, 2-years, 3-text"))
         }
@@ -147,7 +147,7 @@ import Testing
 
     @Test func statusShowsEachJobAndItsDigest() async throws {
         try await withVersions { test in
-            try await test.migrate("--to", "2-years")
+            try await test.migrate("--until", "2-years")
             try test.job("2-years", steps: ["copy: {from: age, to: lustrum}"])
             try test.remove("1-email")
             #expect(
@@ -160,7 +160,7 @@ import Testing
 
     @Test func aJobThatWasChangedAfterItWasAppliedIsRefusedBeforeAnythingIsWritten() async throws {
         try await withVersions { test in
-            try await test.migrate("--to", "2-years")
+            try await test.migrate("--until", "2-years")
             try test.job("2-years", steps: ["copy: {from: age, to: lustrum}"])
             let before = try await test.database.documents("people")
             let run = try await test.migrate()
@@ -190,7 +190,7 @@ import Testing
         try await withVersions { test in
             try await test.database.fill("people", [["_id": "odd", "age": "?"]])
             try test.job("2-number", steps: ["convert: {field: age, to: int}"])
-            let run = try await test.migrate("--to", "3-text")
+            let run = try await test.migrate("--until", "3-text")
             #expect(run.exitCode == 1)
             #expect(run.errors.contains("job 2-number is applied, with findings"))
             let rows = try await test.migrationRows()
@@ -243,8 +243,8 @@ import Testing
                     try await waitUntil("it stands still") { try program.isStopped }
                     defer { program.send(SIGCONT) }
                     let second = try await Program.run([
-                        "migrate", test.folder.string, "--yes", "--uri", test.uri(appName: "second"),
-                        "--state-database", test.state.name,
+                        "backfill", test.folder.string, "--yes", "--uri", test.uri(appName: "second"),
+                        "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
                     ])
                     #expect(second.exitCode == 76)
                     #expect(second.errors.contains("job \"1-email\" is held by process "))

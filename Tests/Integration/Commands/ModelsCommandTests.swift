@@ -1,6 +1,6 @@
 import Testing
 
-/// Tests `shipshape models` as a user runs it, on the command line.
+/// Tests `shipshape schema models` as a user runs it, on the command line.
 @Suite struct ModelsCommandTests {
     private static let pet = """
         { "title": "Pet", "required": ["_id", "name"], "properties": {
@@ -11,7 +11,9 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try folder.write(Self.pet, to: "pet.json")
-        let arguments = ["models", "pet.json", "--collection", "shop.Pet", "--language", "swift", "--out", "models"]
+        let arguments = [
+            "schema", "models", "pet.json", "--collection", "shop.Pet", "--language", "swift", "--out", "models",
+        ]
         let first = try await Program.run(arguments, in: folder.path)
         #expect(first.exitCode == 0, "\(first.errors)")
         #expect(
@@ -43,7 +45,7 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try folder.write(Self.pet, to: "pet.json")
-        let arguments = ["models", "pet.json", "--collection", "shop.Pet", "--language"]
+        let arguments = ["schema", "models", "pet.json", "--collection", "shop.Pet", "--language"]
         let dart = try await Program.run(arguments + ["dart"], in: folder.path)
         #expect(dart.exitCode == 0)
         #expect(dart.output.contains("class $Pet {\n"))

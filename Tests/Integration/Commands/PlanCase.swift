@@ -97,7 +97,7 @@ struct PlanCase: Sendable {
     func failing(_ version: String) async throws -> [String: String] {
         let file = folder.appending("failures.jsonl").string
         let run = try await Program.run([
-            "check", version, "--uri", backfill.uri, "--ledger", "none", "--threads", "1", "--failures", file,
+            "check", version, "--uri", backfill.uri, "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_THREADS=1", "--failures", file,
         ])
         #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.errors)")
         var failing: [String: String] = [:]
@@ -114,8 +114,7 @@ struct PlanCase: Sendable {
     /// - Parameter folder: the folder for the jobs; `nil` uses ``jobs``.
     func plan(_ flags: String..., to folder: FilePath? = nil) async throws -> ProgramRun {
         try await Program.run(
-            ["plan", old, new, "--out", (folder ?? jobs).string]
-                + (flags.contains("--fail-on") ? [] : ["--fail-on", "unplanned"]) + stated + flags)
+            ["plan", old, new, "--out", (folder ?? jobs).string] + stated + flags)
     }
 
     /// Runs the jobs of a folder, in the order of their names.
@@ -129,8 +128,8 @@ struct PlanCase: Sendable {
                 try await Program.run(
                     [
                         "backfill", folder.appending(file).string, "--yes", "--reviewed", "--uri", backfill.uri,
-                        "--ledger", "none",
-                        "--state-database", backfill.state.name, "--lease-ttl", "20s",
+                        "SHIPSHAPE_LEDGER=none",
+                        "SHIPSHAPE_STATE_DATABASE=\(backfill.state.name)", "SHIPSHAPE_LEASE_TTL=20s",
                     ] + flags))
         }
         return runs
@@ -140,7 +139,7 @@ struct PlanCase: Sendable {
     func check(_ flags: String...) async throws -> ProgramRun {
         try await Program.run(
             [
-                "check", new, "--active", old, "--uri", backfill.uri, "--ledger", "none", "--threads", "1",
+                "check", new, "--active", old, "--uri", backfill.uri, "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_THREADS=1",
             ] + flags)
     }
 

@@ -41,7 +41,7 @@ import Testing
             #expect(!text.contains("high"), "no value is shown")
 
             let shown = try await plan.plan(
-                "--uri", plan.backfill.uri, "--show-values", "--force", "--fail-on", "none")
+                "--uri", plan.backfill.uri, "--show-values", "--force")
             #expect(shown.exitCode == 0)
             #expect(try PlanCase.texts(below: plan.jobs).values.contains { $0.contains("such as _id 2 with \"high\"") })
         }
@@ -49,13 +49,13 @@ import Testing
 
     @Test func theNumbersAreThoseOfADryRun() async throws {
         try await withTask { plan in
-            let planned = try await plan.plan("--uri", plan.backfill.uri, "--output", "json", "--fail-on", "none")
+            let planned = try await plan.plan("--uri", plan.backfill.uri, "--output", "json")
             let report = try #require(try BSONValue(extendedJSON: planned.output).document)
             let job = try #require(
                 report["jobs"]?.document?.values.compactMap(\.document).first { $0["stage"] == "after-deploy" })
             let file = try #require(job["file"]?.text)
             let dry = try await Program.run([
-                "backfill", "--dry-run", file, "--uri", plan.backfill.uri, "--ledger", "none", "--output", "json",
+                "backfill", "--dry-run", file, "--uri", plan.backfill.uri, "SHIPSHAPE_LEDGER=none", "--output", "json",
             ])
             let step = try #require(
                 try BSONValue(extendedJSON: dry.output).document?["steps"]?.document?.values.first?.document)
@@ -72,7 +72,7 @@ import Testing
 
     @Test func aStepForStrayValuesThatNoDocumentHoldsBecomesAComment() async throws {
         try await withTask { plan in
-            _ = try await plan.plan("--uri", plan.backfill.uri, "--fail-on", "none")
+            _ = try await plan.plan("--uri", plan.backfill.uri)
             let all = try PlanCase.texts(below: plan.jobs).values.joined()
             #expect(
                 all.contains(
@@ -90,15 +90,15 @@ import Testing
             let new = plan.new + "/\(plan.database.name)/Task/schema.json"
             let run = try await Program.run([
                 "plan", "live", new, "--collection", "\(plan.database.name).Task", "--uri", plan.backfill.uri, "--out",
-                plan.jobs.string, "--fail-on", "none", "--rename", "\(plan.database.name).Task.who=person",
+                plan.jobs.string, "SHIPSHAPE_RENAMES=\(plan.database.name).Task.who=person",
             ])
             #expect(run.exitCode == 0, "\(run.errors)")
             let text = try #require(try PlanCase.texts(below: plan.jobs).values.first)
             #expect(text.contains("\nschema: {next: ../new/\(plan.database.name)/Task/schema.json}\n"))
             for run in try await plan.run(plan.jobs) { #expect(run.exitCode == 0, "\(run.output)\(run.errors)") }
             let check = try await Program.run([
-                "check", new, "--collection", "\(plan.database.name).Task", "--uri", plan.backfill.uri, "--ledger",
-                "none",
+                "check", new, "--collection", "\(plan.database.name).Task", "--uri", plan.backfill.uri,
+                "SHIPSHAPE_LEDGER=none",
             ])
             #expect(check.exitCode == 0, "\(check.output)")
         }

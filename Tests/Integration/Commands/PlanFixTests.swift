@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the jobs of `plan --fix` repair the documents that fail, and that the plan's remarks name all other
+/// Tests that the jobs of `plan SCHEMA` repair the documents that fail, and that the plan's remarks name all other
 /// failures.
 @Suite struct PlanFixTests {
     /// A collection `T`, its schema, and the folder for the planned jobs.
@@ -19,7 +19,7 @@ import Testing
 
         func plan(_ flags: String...) async throws -> ProgramRun {
             try await Program.run(
-                ["plan", "--fix", schema] + here + ["--out", jobs.string, "--fail-on", "none", "--strict"] + flags)
+                ["plan", schema] + here + ["--out", jobs.string, "--strict"] + flags)
         }
 
         /// Runs all planned jobs, except for drafts.
@@ -30,8 +30,8 @@ import Testing
                 guard text.contains("\nsteps:\n") else { continue }
                 let run = try await Program.run(
                     [
-                        "backfill", path, "--yes", "--reviewed", "--uri", backfill.uri, "--ledger", "none",
-                        "--state-database", backfill.state.name, "--lease-ttl", "20s",
+                        "backfill", path, "--yes", "--reviewed", "--uri", backfill.uri, "SHIPSHAPE_LEDGER=none",
+                        "SHIPSHAPE_STATE_DATABASE=\(backfill.state.name)", "SHIPSHAPE_LEASE_TTL=20s",
                     ])
                 #expect(run.exitCode == 0 || run.exitCode == 1, "\(run.output)\(run.errors)")
             }
@@ -40,7 +40,7 @@ import Testing
         /// Returns how many documents have each finding of a check, by rule, path and found type.
         func findings() async throws -> [String: Int] {
             let run = try await Program.run(
-                ["check", schema] + here + ["--ledger", "none", "--strict", "--output", "json"])
+                ["check", schema] + here + ["SHIPSHAPE_LEDGER=none", "--strict", "--output", "json"])
             let report = try #require(try BSONValue(extendedJSON: run.output).document)
             let collections = report["collections"]?.document?.values.compactMap(\.document) ?? []
             return PlanFixTests.counts(collections.flatMap { PlanFixTests.members("groups", of: $0) })
@@ -189,7 +189,7 @@ import Testing
     @Test func partOfAGroupThatDoesNotConvertIsCounted() async throws {
         try await with(Self.schema(Self.properties), Self.documents([["age": "7"], ["age": "old"]])) { subject in
             let run = try await Program.run(
-                ["plan", "--fix", subject.schema] + subject.here + ["--out", subject.jobs.string])
+                ["plan", subject.schema] + subject.here + ["--out", subject.jobs.string])
             #expect(run.exitCode == 1, "a step cannot change a document")
             #expect(run.output.contains("convert: {field: age, to: int} (1 document)"), "\(run.output)")
             #expect(run.output.contains("skipped: 1 document, unparsable"))
@@ -221,7 +221,7 @@ import Testing
     @Test func nothingToFixIsNoFinding() async throws {
         try await with(Self.schema(Self.properties), Self.documents([])) { subject in
             let run = try await Program.run(
-                ["plan", "--fix", subject.schema] + subject.here + ["--out", subject.jobs.string])
+                ["plan", subject.schema] + subject.here + ["--out", subject.jobs.string])
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output == "Nothing to fix.\n")
             #expect(PlanCase.files(in: subject.jobs).isEmpty)
@@ -261,7 +261,7 @@ import Testing
                 "exceptions.yml",
                 "- {collection: \(subject.namespace), path: age, rule: type-mismatch, reason: known, owner: me}\n")
             let file = subject.backfill.folder.appending("exceptions.yml").string
-            let run = try await subject.plan("--exceptions", file)
+            let run = try await subject.plan("SHIPSHAPE_EXCEPTIONS=\(file)")
             #expect(run.exitCode == 0)
             #expect(run.output.hasPrefix("Nothing to fix.\n"), "\(run.output)")
             #expect(run.output.contains("findings that the file of exceptions accepts, without a step: 1"))
@@ -274,14 +274,13 @@ import Testing
         try await with(Self.schema(Self.properties), Self.documents([["age": "7"]])) { subject in
             func next(_ flags: String...) async throws -> String? {
                 let run = try await Program.run(
-                    ["check", subject.schema, "--collection", subject.namespace, "--ledger", "none"] + flags,
+                    ["check", subject.schema, "--collection", subject.namespace, "SHIPSHAPE_LEDGER=none"] + flags,
                     environment: ["SHIPSHAPE_URI": subject.backfill.uri])
                 return run.output.split(separator: "\n").last.map(String.init)
             }
-            let command = "Next: shipshape plan --fix \(subject.schema) --collection \(subject.namespace)"
+            let command = "Next: shipshape plan \(subject.schema) --collection \(subject.namespace)"
             #expect(try await next() == "\(command) --out jobs")
-            #expect(try await next("--state-database", "other") == "\(command) --out jobs --state-database other")
-            let strict = command.replacing("--fix", with: "--strict --fix")
+            let strict = command.replacing("plan", with: "plan --strict")
             #expect(try await next("--strict") == "\(strict) --out jobs")
             #expect(try await next("--active", subject.schema) == "\(command) --out jobs")
             #expect(try await next("--quiet")?.hasPrefix("Next") == false)
@@ -298,7 +297,7 @@ import Testing
             let folder = subject.backfill.folder
             func next() async throws -> String? {
                 try await Program.run(
-                    ["check", subject.schema] + subject.here + ["--ledger", "none"], in: folder
+                    ["check", subject.schema] + subject.here + ["SHIPSHAPE_LEDGER=none"], in: folder
                 ).output.split(separator: "\n").last.map(String.init)
             }
             let first = try await next()
@@ -311,16 +310,17 @@ import Testing
     @Test(
         arguments: [
             (["a.json", "b.json"], "--fix schema.json plans for one schema: leave out a.json"),
-            (["--rename", "T.a=b"], "--rename does not go with --fix"),
-            (["--threads", "0"], "--threads must be from 1 to 64"), (["--rate", "0"], "--rate must be at least 1"),
+            (["SHIPSHAPE_RENAMES=T.a=b"], "--rename does not go with --fix"),
+            (["SHIPSHAPE_THREADS=0"], "--threads must be from 1 to 64"),
+            (["SHIPSHAPE_RATE=0"], "--rate must be at least 1"),
         ])
     func wrongUseEndsWith64(_ flags: [String], _ message: String) async throws {
-        let run = try await Program.run(["plan", "--fix", "schema.json", "--uri", "mongodb://127.0.0.1:9/"] + flags)
+        let run = try await Program.run(["plan", "schema.json", "--uri", "mongodb://127.0.0.1:9/"] + flags)
         #expect(run.exitCode == 64)
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    @Test(arguments: ["--strict", "--rate=5", "--exceptions=none"])
+    @Test(arguments: ["--strict", "SHIPSHAPE_RATE=5", "SHIPSHAPE_EXCEPTIONS=none"])
     func flagsOfRepairsNeedFix(_ flag: String) async throws {
         let run = try await Program.run(["plan", "a.json", "b.json", flag])
         #expect(run.exitCode == 64)
@@ -328,7 +328,7 @@ import Testing
     }
 
     @Test func withoutADeploymentThereIsNothingToRead() async throws {
-        let run = try await Program.run(["plan", "--fix", "schema.json"], environment: ["SHIPSHAPE_URI": ""])
+        let run = try await Program.run(["plan", "schema.json"], environment: ["SHIPSHAPE_URI": ""])
         #expect(run.exitCode == 64)
         #expect(run.errors.contains("no deployment is named: give --uri, set SHIPSHAPE_URI"), "\(run.errors)")
     }

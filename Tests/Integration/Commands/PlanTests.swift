@@ -18,7 +18,7 @@ import Testing
     /// Plans and runs all jobs, and expects that each document that fitted the older schema fits the newer one.
     private static func expectThatNoDocumentIsLost(_ plan: PlanCase) async throws {
         let broken = try await plan.failing(plan.old)
-        let planned = try await plan.plan("--uri", plan.backfill.uri, "--fail-on", "none")
+        let planned = try await plan.plan("--uri", plan.backfill.uri)
         #expect(planned.exitCode == 0, "\(planned.output)\(planned.errors)")
         expectSteps(try await plan.run(plan.jobs))
         if plan.name != "validator" {
@@ -43,12 +43,12 @@ import Testing
     @Test(arguments: PlanCase.pairs)
     func planningTwiceGivesTheSameBytes(_ name: String) async throws {
         try await PlanCase.with(name) { plan in
-            _ = try await plan.plan("--fail-on", "none")
+            _ = try await plan.plan()
             let first = try PlanCase.texts(below: plan.jobs)
             #expect(!first.isEmpty)
             // The commands in a job's header name its file, so the second plan is written to the same place.
             try FileManager.default.removeItem(atPath: plan.jobs.string)
-            _ = try await plan.plan("--fail-on", "none")
+            _ = try await plan.plan()
             #expect(try PlanCase.texts(below: plan.jobs) == first)
         }
     }
@@ -75,7 +75,7 @@ import Testing
                 ])
             }
             try await set("old", "error")
-            let planned = try await plan.plan("--fail-on", "none")
+            let planned = try await plan.plan()
             let text = try #require(try PlanCase.texts(below: plan.jobs).values.first)
             for said in [planned.output, text] {
                 let warns = try #require(said.range(of: "validationAction: \"warn\""))

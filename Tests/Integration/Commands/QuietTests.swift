@@ -19,7 +19,9 @@ import Testing
     }
 
     private static let check = ["check", "person.json", "--collection", "app.person", "--source", "people.jsonl"]
-    private static let infer = ["infer", "--collection", "app.person", "--source", "people.jsonl", "--out", "new.json"]
+    private static let infer = [
+        "schema", "infer", "--collection", "app.person", "--source", "people.jsonl", "--out", "new.json",
+    ]
 
     @Test(arguments: [check, infer]) func notesAreShownUnlessTheCommandIsQuiet(_ command: [String]) async throws {
         try await withFiles { folder in

@@ -14,16 +14,16 @@ import Testing
             defer { folder.remove() }
             let arguments = try folder.check(database, on: mongod).map { $0 == mongod.uri ? proxy.uri : $0 }
             for mode in ["secondary", "secondaryPreferred", "nearest"] {
-                let run = try await Program.run(arguments + ["--read-preference", mode])
+                let run = try await Program.run(
+                    arguments.map { $0 == proxy.uri ? "\(proxy.uri)?readPreference=\(mode)" : $0 })
                 #expect(run.exitCode == 64, "\(mode): \(run.status): \(run.errors)")
                 #expect(run.errors.contains("SERVER-87673"), "\(run.errors)")
                 #expect(run.output.isEmpty)
             }
-            let inURI = try await Program.run(
-                arguments.map { $0 == proxy.uri ? proxy.uri + "?readPreference=secondaryPreferred" : $0 })
-            #expect(inURI.exitCode == 64, "\(inURI.status): \(inURI.errors)")
             #expect(try await Program.run(arguments).exitCode == 0)
-            let direct = try folder.check(database, on: mongod) + ["--read-preference", "secondaryPreferred"]
+            let direct = try folder.check(database, on: mongod).map {
+                $0 == mongod.uri ? "\($0)&readPreference=secondaryPreferred" : $0
+            }
             #expect(try await Program.run(direct).exitCode == 0)
         }
     }

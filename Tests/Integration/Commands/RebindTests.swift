@@ -54,7 +54,7 @@ import Testing
             try await test.mongod.move("people", of: test.database)
             for refused in [try await test.backfill(), try await test.undo()] {
                 #expect(refused.exitCode == 65)
-                #expect(refused.errors.contains("shipshape rebind job"), "\(refused.errors)")
+                #expect(refused.errors.contains("shipshape job rebind job"), "\(refused.errors)")
             }
             // Before the operator rebinds the job, a user deletes a document.
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
@@ -127,7 +127,7 @@ import Testing
 
     @Test func whileARunnerHoldsTheJobNothingIsBound() async throws {
         try await withPeople { test in
-            try await test.backfill(flags: ["--lease-ttl", "60s"], fault: "after-checkpoint:2:stop") { program in
+            try await test.backfill(flags: ["SHIPSHAPE_LEASE_TTL=60s"], fault: "after-checkpoint:2:stop") { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 try await test.mongod.move("people", of: test.database)
                 let run = try await test.steer("rebind", "job", "--yes")

@@ -22,9 +22,8 @@ import Testing
             let schema = try folder.write(ChangingPeople.schema, to: "person.json")
             let more = try await prepare(database)
             let name = more.isEmpty ? "\(database.name).\(collection)" : "prod.person"
-            let ledger = flags.contains("--ledger") ? [] : ["--ledger", "none"]
             let run = try await Program.run(
-                ["check", schema, "--collection", name, "--uri", mongod.uri] + ledger + flags + more)
+                ["check", schema, "--collection", name, "--uri", mongod.uri, "SHIPSHAPE_LEDGER=none"] + flags + more)
             return (run, people.namespace.description)
         }
     }
@@ -64,14 +63,9 @@ import Testing
         #expect(report["verdict"]?.document?["band"] != "safe")
     }
 
-    @Test func theCountIsTheServersOwn() async throws {
-        let (run, _) = try await check(["--count"])
-        #expect(run.output.contains(".person: 700 documents read of 700, 300 (42.9%) do not sync"))
-    }
-
     @Test func thePrefilterChangesNothingButTheReading() async throws {
         let (plain, name) = try await check([])
-        let (filtered, filteredName) = try await check(["--prefilter"])
+        let (filtered, filteredName) = try await check(["SHIPSHAPE_PREFILTER=true"])
         func findings(_ run: ProgramRun) -> [Substring] {
             run.output.split(separator: "\n").filter { $0.hasPrefix("  ") }
         }
@@ -82,7 +76,7 @@ import Testing
     }
 
     @Test func anotherNameIsReadAndSaid() async throws {
-        let (run, name) = try await check(["--ledger", "none"]) { ["--map", "prod=\($0.name)"] }
+        let (run, name) = try await check([]) { ["--map", "prod=\($0.name)"] }
         #expect(run.exitCode == 1, "\(run.errors)")
         #expect(run.output.contains("prod.person (read from \(name)): 700 documents read"))
     }
@@ -97,8 +91,9 @@ import Testing
             defer { folder.remove() }
             let schema = try folder.write(ChangingPeople.schema, to: "person.json")
             let run = try await Program.run([
-                "check", schema, "--collection", "prod.Person", "--uri", mongod.uri, "--ledger",
-                "\(database.name).ledger", "--map", "prod.Person=\(people.namespace)", "--map", "prod=nowhere",
+                "check", schema, "--collection", "prod.Person", "--uri", mongod.uri,
+                "SHIPSHAPE_LEDGER=\(database.name).ledger", "--map", "prod.Person=\(people.namespace)", "--map",
+                "prod=nowhere",
             ])
             #expect(
                 run.output.contains("7 documents read of about 7, 3 (42.9%) do not sync (2 not in the ledger)"),
@@ -117,7 +112,7 @@ import Testing
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 
-    @Test(arguments: ["--where={}", "--sample=5", "--count", "--prefilter", "--rate=5"])
+    @Test(arguments: ["--where={}", "--sample=5"])
     func flagsThatNeedAServerAreRefusedForADump(_ flag: String) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
@@ -167,7 +162,7 @@ import Testing
             // At one document per second, the check would take more than ten minutes.
             let run = try await Program.run([
                 "check", schema, "--collection", "\(people.namespace)", "--uri", mongod.uri(appName: appName),
-                "--ledger", "none", "--rate", "1", "--threads", "1",
+                "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_RATE=1", "SHIPSHAPE_THREADS=1",
             ]) { program in
                 // An idle cursor on the server shows that the check waits before it reads on.
                 try await waitUntil("the scan waits") { try await mongod.hasIdleCursor(of: people.namespace) }

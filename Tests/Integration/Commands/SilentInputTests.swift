@@ -17,19 +17,15 @@ import Testing
     static let refusals: [(arguments: [String], code: Int32, text: String)] = [
         (["chekc", "person.json"], 64, "there is no command \"chekc\" (did you mean \"check\"?)"),
         (["help", "nosuch"], 64, "there is no command \"nosuch\""),
-        (["check", "person.json", "--limit", "1", "--limit", "2"], 64, "--limit is given twice"),
+        (["check", "person.json", "--active", "a", "--active", "b"], 64, "--active is given twice"),
         (
-            ["check", "person.json", "--collection", "app.person", "--ledger", "none", "--app-id", "x"] + nowhere, 64,
-            "--app-id does not go with --ledger none"
+            ["check", "person.json", "--collection", "app.person", "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_APP_ID=x"]
+                + nowhere, 64,
+            "app-id"
         ),
         (["backfill", "job.yml", "--max-runtime", "0s"] + nowhere, 64, "--max-runtime must be more than nothing"),
-        (["check", "person.json", "--rate", "0"] + nowhere, 64, "--rate must be at least 1"),
-        (["check", "person.json", "--rate=-5"] + nowhere, 64, "--rate must be at least 1"),
-        (
-            ["check", "person.json", "--connect-timeout", "0s"] + nowhere, 64,
-            "--connect-timeout must be more than nothing"
-        ),
-        (["status", "--watch", "--interval", "0s"] + nowhere, 64, "--interval must be more than nothing"),
+        (["check", "person.json", "SHIPSHAPE_RATE=0"] + nowhere, 78, "SHIPSHAPE_RATE: "),
+        (["check", "person.json", "SHIPSHAPE_RATE=-5"] + nowhere, 78, "SHIPSHAPE_RATE: "),
         (["backfill", "version.yml", "--dry-run"] + nowhere, 65, "version.yml:1:10:"),
         (["backfill", "large.yml", "--dry-run"] + nowhere, 65, "the file has more than 1 MiB"),
         (
@@ -40,10 +36,8 @@ import Testing
             ["check", "validator.json", "--collection", "app.person"] + nowhere, 65,
             "unknown $jsonSchema keyword \"requird\" (did you mean \"required\"?)"
         ),
-        (["backfill", "jobs", "--dry-run"] + nowhere, 64, "shipshape migrate jobs runs all jobs of a folder"),
-        (["undo", "jobs/"] + nowhere, 64, "shipshape migrate jobs/ runs all jobs of a folder"),
-        (["pause", "./jobs"] + nowhere, 64, "shipshape migrate ./jobs runs all jobs of a folder"),
-        (["status", "jobs/"] + nowhere, 64, "shipshape migrate jobs/ runs all jobs of a folder"),
+        (["undo", "jobs/"] + nowhere, 64, "shipshape backfill jobs/ runs all jobs of a folder"),
+        (["job", "pause", "./jobs"] + nowhere, 64, "shipshape backfill ./jobs runs all jobs of a folder"),
     ]
 
     private func withFiles(_ body: (CommandLineFolder) async throws -> Void) async throws {
@@ -120,7 +114,7 @@ import Testing
                 "collMod": "person", "validator": ["$jsonSchema": ["bsonType": "object"]],
             ])
             let run = try await Program.run([
-                "infer", "--database", database.name, "--uri", Mongod.shared.uri, "-o", "json",
+                "schema", "infer", "SHIPSHAPE_DATABASE=\(database.name)", "--uri", Mongod.shared.uri, "-o", "json",
             ])
             #expect(run.exitCode == 0, "\(run.errors)")
             let live = try await Program.run([
@@ -134,9 +128,9 @@ import Testing
         try await withFiles { folder in
             let uri = try await Mongod.shared.uri(appName: "silent") + "&nosuchoption=1"
             let run = try await Program.run(
-                ["unsynced", "--ledger", "no_such.ledger", "--uri", uri], in: folder.path)
+                ["ledger", "show", "SHIPSHAPE_LEDGER=no_such.ledger", "--uri", uri], in: folder.path)
             #expect(run.exitCode == 64, "\(run.errors)")
-            #expect(run.errors.contains("--ledger no_such.ledger: there is no such collection"))
+            #expect(run.errors.contains("ledger no_such.ledger: there is no such collection"))
             #expect(run.errors.contains("Unsupported URI option"))
         }
     }

@@ -70,11 +70,11 @@ import Testing
     @Test func aRunnerThatRenewsItsLeaseAndGetsNowhereIsStalledToo() async throws {
         try await withPeople { test in
             _ = try await test.begunSlowly { _ in
-                let longLimit = try await test.status(of: "job", "--stalled-after", "1h")
+                let longLimit = try await test.status(of: "job", "SHIPSHAPE_STALLED_AFTER=1h")
                 #expect(longLimit["state"] == "running")
-                // With `--stalled-after 0s`, a job is stalled once the server's clock has advanced since the last
+                // With `stalled-after: 0s`, a job is stalled once the server's clock has advanced since the last
                 // chunk, as it has here.
-                let shortLimit = try await test.status(of: "job", "--stalled-after", "0s")
+                let shortLimit = try await test.status(of: "job", "SHIPSHAPE_STALLED_AFTER=0s")
                 #expect(shortLimit["state"] == "stalled")
             }
         }

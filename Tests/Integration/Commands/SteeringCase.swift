@@ -3,16 +3,16 @@ import TestSupport
 import Testing
 
 extension BackfillCase {
-    /// Runs a command such as `pause` or `tune` with this test's connection string and state database.
+    /// Runs a part of the command `job`, such as `pause` or `tune`, with this test's connection string and state database.
     @discardableResult
     func steer(_ command: String...) async throws -> ProgramRun {
-        try await Program.run(command + ["--uri", uri, "--state-database", state.name])
+        try await Program.run(["job"] + command + ["--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"])
     }
 
     /// Returns the state of one job as `status` reports it in JSON.
     func status(of job: String = "job", _ flags: String...) async throws -> BSONDocument {
         let run = try await Program.run(
-            ["status", job, "--output", "json", "--uri", uri, "--state-database", state.name] + flags)
+            ["status", job, "--output", "json", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"] + flags)
         #expect([0, 1].contains(run.exitCode), "\(run.errors)")
         let report = try BSONDocument(extendedJSON: run.output)
         #expect(report["schema_version"] == 1)

@@ -27,14 +27,14 @@ import Testing
             let before = try await test.database.documents("people")
             let paused = try await test.steer("pause", "job", "--note", "until the sale is over")
             #expect(paused.exitCode == 0)
-            #expect(paused.output.hasPrefix("job job is paused; resume it with: shipshape resume job"))
+            #expect(paused.output.hasPrefix("job job is paused; resume it with: shipshape job resume job"))
             #expect(try await test.status()["state"] == "paused")
 
             let refused = try await test.backfill()
             #expect(refused.exitCode == 75)
             #expect(refused.errors.contains("job \"job\" is paused by "))
             #expect(refused.errors.contains("(until the sale is over)"))
-            #expect(refused.errors.contains("shipshape resume job"))
+            #expect(refused.errors.contains("shipshape job resume job"))
             #expect(try await test.database.documents("people") == before)
 
             let resumed = try await test.steer("resume", test.path())
@@ -72,8 +72,12 @@ import Testing
     @Test func aJobThatWasNeverBegunCannotBeSteered() async throws {
         try await withPeople { test in
             try await stopHalfway(test)
-            for command in [["pause", "jbo"], ["resume", "jbo"], ["tune", "jbo", "nice=1"], ["tune", "jbo"]] {
-                let run = try await Program.run(command + ["--uri", test.uri, "--state-database", test.state.name])
+            for command in [
+                ["job", "pause", "jbo"], ["job", "resume", "jbo"], ["job", "tune", "jbo", "nice=1"],
+                ["job", "tune", "jbo"],
+            ] {
+                let run = try await Program.run(
+                    command + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
                 #expect(run.exitCode == 65, "\(command)")
                 #expect(run.errors.contains("no job \"jbo\" was started"), "\(run.errors)")
                 #expect(run.errors.contains("did you mean \"job\"?"), "\(run.errors)")

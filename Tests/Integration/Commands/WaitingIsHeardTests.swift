@@ -7,11 +7,12 @@ import Testing
 /// Tests what a user sees of a run that waits or stops: `--quiet` hides no wait for a lease, and a signal stops a
 /// command that still looks for a server.
 @Suite struct WaitingIsHeardTests {
-    private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "60s"]
+    private static let nowhere = ["--uri", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=60000"]
     private static let connecting: [[String]] = [
-        ["status"], ["check", "person.json", "--collection", "app.person"], ["infer", "--collection", "app.person"],
-        ["unsynced"], ["backfill", "job.yml", "--yes"], ["migrate", "jobs", "--yes"], ["undo", "j", "--yes"],
-        ["watch", "person.json", "--collection", "app.person"],
+        ["status"], ["check", "person.json", "--collection", "app.person"],
+        ["schema", "infer", "--collection", "app.person"],
+        ["ledger", "show"], ["backfill", "job.yml", "--yes"], ["backfill", "jobs", "--yes"], ["undo", "j", "--yes"],
+        ["ledger", "follow", "person.json", "--collection", "app.person"],
     ]
 
     @Test(arguments: connecting, [SIGTERM, SIGHUP, SIGQUIT])
@@ -43,7 +44,7 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 30)
             try test.job(steps: [#"default: {field: email, value: ""}"#])
-            try #require(try await test.backfill("job", "--ledger", "none").exitCode == 0)
+            try #require(try await test.backfill("job", "SHIPSHAPE_LEDGER=none").exitCode == 0)
             try await test.database.fill("people", [["_id": 1_000]])
             try await test.state.run([
                 "update": "ranges",
@@ -72,7 +73,8 @@ import Testing
     /// Runs the job, and ends the other runner's lease after the job has asked for the lease.
     private func afterAWait(of test: BackfillCase, _ flags: String...) async throws -> ProgramRun {
         try await test.state.run(["profile": 2])
-        return try await test.backfill("job", flags: ["--ledger", "none", "--lease-wait", "500s"] + flags) { _ in
+        return try await test.backfill("job", flags: ["SHIPSHAPE_LEDGER=none", "SHIPSHAPE_LEASE_WAIT=500s"] + flags) {
+            _ in
             try await waitUntil("the lease is asked for") {
                 try await test.state.count(
                     "system.profile",
@@ -97,7 +99,7 @@ import Testing
     @Test func aSecondRunnerIsRefusedBeforeItReadsTheCollection() async throws {
         try await withHeld { test in
             try await test.database.run(["profile": 2])
-            let run = try await test.backfill("job", "--ledger", "none")
+            let run = try await test.backfill("job", "SHIPSHAPE_LEDGER=none")
             try await test.database.run(["profile": 0])
             #expect(run.exitCode == 76, "\(run.errors)")
             #expect(run.errors.contains("is held by process 7 on host elsewhere"), "\(run.errors)")
@@ -114,14 +116,14 @@ import Testing
 
     @Test func linesCarryTimeAndJobAndMayBeJSON() async throws {
         try await withHeld { test in
-            let run = try await afterAWait(of: test, "--log-format", "json")
+            let run = try await afterAWait(of: test, "SHIPSHAPE_LOG_FORMAT=json")
             #expect(run.exitCode == 0, "\(run.errors)")
             let records = try run.errorLines.map { try BSONDocument(extendedJSON: String($0)) }
             let wait = try #require(records.first { $0["message"]?.text?.contains("waiting up to") == true })
             #expect(wait["job"]?.text == "job" && wait["level"]?.text == "notice")
             #expect(wait["time"]?.text?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/) != nil)
             let failed = try await Program.run([
-                "status", "--log-format", "json", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "1s",
+                "status", "SHIPSHAPE_LOG_FORMAT=json", "--uri", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=1000",
             ])
             #expect(failed.exitCode == 69)
             let error = try BSONDocument(extendedJSON: failed.errors)
@@ -133,11 +135,11 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 50)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 5}}")
-            let stopped = try await test.stoppedHalfway(flags: ["--ledger", "none"])
+            let stopped = try await test.stoppedHalfway(flags: ["SHIPSHAPE_LEDGER=none"])
             try #require(stopped.exitCode == 75, "\(stopped.errors)")
-            let status = ["status", "job", "--uri", test.uri, "--state-database", test.state.name]
+            let status = ["status", "job", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"]
             #expect(try await Program.run(status).output.contains("changed so far (provisional)"))
-            try #require(try await test.backfill("job", "--ledger", "none").exitCode == 0)
+            try #require(try await test.backfill("job", "SHIPSHAPE_LEDGER=none").exitCode == 0)
             let done = try await Program.run(status)
             #expect(done.output.contains("50 changed") && !done.output.contains("provisional"), "\(done.output)")
         }

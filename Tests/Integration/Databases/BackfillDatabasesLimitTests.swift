@@ -33,13 +33,13 @@ import Testing
 
     @Test func aStopAtTheLimitEndsTheRunAndTheNextContinues() async throws {
         try await withTasks { databases in
-            let flags = ["--allow-unsync", "60", "--ledger", "none"]
+            let flags = ["--allow-unsync", "60", "SHIPSHAPE_LEDGER=none"]
             let stopped = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try databases.states(stopped) == ["done", "stopped", "not_reached"])
             #expect(try await unsyncable(databases) == [60, 39, 0])
             #expect(try JSONValue(stopped.output)["ended_early"]?["reason"]?.text?.contains("the limit") == true)
-            // The command `deployed` releases the job's reservations in the first database, so that its 60 documents no
+            // The command `job deployed` releases the job's reservations in the first database, so that its 60 documents no
             // longer count towards the limit.
             let deployed = try await databases.test.steer("deployed", databases.job(0), "--yes")
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
@@ -56,7 +56,7 @@ import Testing
             try await databases.others[2].run([
                 "delete": "tasks", "deletes": [["q": ["_id": ["$gte": 10]], "limit": 0]],
             ])
-            let run = try await databases.backfill("--ledger", "none", "-o", "json")
+            let run = try await databases.backfill("SHIPSHAPE_LEDGER=none", "-o", "json")
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try databases.states(run) == ["done", "failed", "done"])
             #expect(try await unsyncable(databases) == [60, 0, 10])
@@ -65,7 +65,7 @@ import Testing
 
     @Test func aDryRunShowsThatTogetherTheyHaveNoRoom() async throws {
         try await withTasks { databases in
-            let run = try await databases.backfill("--dry-run", "--ledger", "none", "-o", "json", yes: false)
+            let run = try await databases.backfill("--dry-run", "SHIPSHAPE_LEDGER=none", "-o", "json", yes: false)
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try databases.states(run) == ["would_change", "would_change", "would_change"])
             let refusal = try JSONValue(run.output)["refusal"]?.text ?? ""
@@ -79,7 +79,7 @@ import Testing
             let file = databases.test.folder.appending("m.prom").string
             let reported = databases.test.folder.appending("told").string
             let run = try await databases.backfill(
-                "--metrics", file, "--on-start", "cat >> \(reported)", "--on-success", "cat >> \(reported)")
+                "--metrics", file, "--on", "start=cat >> \(reported)", "--on", "success=cat >> \(reported)")
             #expect(run.exitCode == 0, "\(run.errors)")
             let metrics = try String(contentsOfFile: file, encoding: .utf8)
             for line in [

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["--part", "1/2"], ["--ids", "ids.jsonl"], ["--failures", "failed.jsonl"]])
+    @Test(arguments: [["--part", "1/2"], ["SHIPSHAPE_IDS=ids.jsonl"], ["--failures", "failed.jsonl"]])
     func flagsForOneDatabaseAreRefused(_ flags: [String]) async throws {
         try await DatabasesCase.withPeople(in: 1) { databases in
             let run = try await databases.test.backfill(flags: ["--databases", databases.pattern] + flags)
@@ -120,7 +120,7 @@ import Testing
                             ["role": "read", "db": .string(databases[1].name)],
                             ["role": "readWrite", "db": .string(test.state.name)],
                         ])
-                    let flags = ["--databases", "tenant_*", "--ledger", "none"]
+                    let flags = ["--databases", "tenant_*", "SHIPSHAPE_LEDGER=none"]
                     let run = try await test.backfill(flags: flags, uri: uri)
                     #expect(run.exitCode == 77, "\(run.errors)")
                     #expect(run.errors.contains("missing update on \(databases[1].name).people "), "\(run.errors)")

@@ -84,7 +84,7 @@ import Testing
             }
             #expect(try await databases.people() == Array(repeating: DatabasesCase.converted, count: 3))
             try await databases.expectOwnUntouched()
-            // `tune` accepts the name of the job in one database, and the next run accepts the tuned limit.
+            // `job tune` accepts the name of the job in one database, and the next run accepts the tuned limit.
             let tuned = try await databases.test.steer("tune", databases.job(1), "chunk.documents=7")
             #expect(tuned.exitCode == 0, "\(tuned.errors)")
             let again = try await databases.backfill("-o", "json")
@@ -170,7 +170,7 @@ import Testing
 
     /// A step with `once` adds a field that marks a document as done.
     ///
-    /// `cleanup` removes these fields.
+    /// `job cleanup` removes these fields.
     ///
     /// It removes them in the database where the job ran, and not in the database that the job file names.
     @Test func aCleanupIsOfItsDatabase() async throws {

@@ -58,7 +58,7 @@ import Testing
             // The lease is short, because the program waits for a quarter of the lease before it repeats a write whose
             // reply was lost.
             let run = try await untilDone(faults, of: test) {
-                try await test.backfill("job", "--lease-ttl", "20s", uri: $0)
+                try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=20s", uri: $0)
             }
             #expect(run.last.exitCode == 0, "\(run.last.errors)")
             let left = try await test.database.documents("people")
@@ -66,7 +66,7 @@ import Testing
             #expect(zip(left, original).count { $0 != $1 } == Self.documents)
 
             try test.write("schema.json", CommandLineFolder.person)
-            let check = ["check", test.folder.appending("schema.json").string, "--ledger", "none", "-o", "json"]
+            let check = ["check", test.folder.appending("schema.json").string, "SHIPSHAPE_LEDGER=none", "-o", "json"]
             let collection = ["--collection", "\(test.database.name).people"]
             func found(_ run: ProgramRun) throws -> [JSONValue?] {
                 let total = try JSONValue(run.output)["collections"]?.elements.first
@@ -82,7 +82,8 @@ import Testing
             // documents. Here, no other client writes, so undo may include them.
             let undo = try await untilDone(faults, of: test) { uri in
                 try await Program.run([
-                    "undo", "job", "--yes", "--uri", uri, "--state-database", test.state.name, "--lease-ttl", "20s",
+                    "undo", "job", "--yes", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
+                    "SHIPSHAPE_LEASE_TTL=20s",
                     "--include-uncertain",
                 ])
             }

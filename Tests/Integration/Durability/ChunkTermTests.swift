@@ -21,7 +21,8 @@ import Testing
         try await Self.server.value.withBackfill { test in
             try await test.database.fill("people", count: 100)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 20}}")
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-write:3:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-write:3:stop") {
+                program in
                 try await waitUntil("the runner has written its third chunk") { try program.isStopped }
                 try await test.mongod.stepDown()
                 try await test.database.run([

@@ -54,7 +54,7 @@ import Testing
             try test.job(
                 steps: ["convert: {field: n, to: int}"], limits: "{chunk: {documents: 5}}",
                 more: "schema: {active: active.json, next: next.json}")
-            let ledger = ["--ledger", "\(test.database.name).ledger"]
+            let ledger = ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"]
             let stopped = try await test.stoppedHalfway(flags: ledger)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             let job = BSONValue.string("job")
@@ -92,13 +92,13 @@ import Testing
     private func run(
         _ command: Damage.Command, _ test: BackfillCase, _ ledger: [String]
     ) async throws -> ProgramRun {
-        let state = ["--uri", test.uri, "--state-database", test.state.name]
+        let state = ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"]
         switch command {
         case .backfill: return try await test.backfill(flags: ledger)
         case .undo: return try await test.undo(flags: ledger)
         case .status: return try await Program.run(["status", "job"] + state)
-        case .pause: return try await Program.run(["pause", "job"] + state)
-        case .migrate: return try await Program.run(["migrate", test.folder.string, "--yes"] + state + ledger)
+        case .pause: return try await Program.run(["job", "pause", "job"] + state)
+        case .migrate: return try await Program.run(["backfill", test.folder.string, "--yes"] + state + ledger)
         }
     }
 }

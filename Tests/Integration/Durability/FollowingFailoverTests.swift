@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests that `partner mirror` and `watch` lose and repeat no change if the primary steps down or is killed.
+/// Tests that `partner mirror` and `ledger follow` lose and repeat no change if the primary steps down or is killed.
 @Suite(.fencedDeletes) struct FollowingFailoverTests {
     /// Tries a write until the replica set has a primary that accepts it.
     private func persistently(_ what: String, _ write: () async throws -> Void) async throws {
@@ -79,7 +79,7 @@ import Testing
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 1)
             #expect(try await test.recorded() == test.failing())
-            FaultTable.note("watch", FaultTable.lostPrimary, tries: 2, continued: 2)
+            FaultTable.note("ledger follow", FaultTable.lostPrimary, tries: 2, continued: 2)
         }
     }
 }

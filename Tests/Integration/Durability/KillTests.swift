@@ -69,7 +69,7 @@ import Testing
         let start = before?.chunks ?? 0
         // The lease is long. On a loaded machine, a write and a renewal may take longer than a short lease, which would
         // end the run before the kill.
-        let lease = ["--lease-ttl", "60s"]
+        let lease = ["SHIPSHAPE_LEASE_TTL=60s"]
         let run: ProgramRun
         switch death {
         case .betweenWriteAndCheckpoint(let chunk):

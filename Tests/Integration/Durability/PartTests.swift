@@ -101,9 +101,9 @@ import Testing
             // second part.
             try await test.database.fill(
                 "people", [["_id": ["number": 10_000], "age": 1, "_id__baas_transaction": "t"]])
-            let first = try await test.backfill("job", "--part", "1/2", "--lock-wait", "30m")
+            let first = try await test.backfill("job", "--part", "1/2", "SHIPSHAPE_LOCK_WAIT=30m")
             #expect(first.exitCode == 0, "\(first.errors)")
-            let second = try await test.backfill("job", "--part", "2/2", "--lock-wait", "0s")
+            let second = try await test.backfill("job", "--part", "2/2", "SHIPSHAPE_LOCK_WAIT=0s")
             #expect(second.exitCode == 1, "\(second.errors)")
             #expect(second.output.contains("locked by the sync translator: 1"), "\(second.output)")
         }

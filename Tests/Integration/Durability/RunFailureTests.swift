@@ -105,7 +105,7 @@ import Testing
             try test.job(steps: ["extract: {field: home, to: \(homes), idFrom: key}"])
             var point = Failure.steppedDown.point("aggregate", .times(3), test.appName)
             point.namespace = homes
-            let flags = ["--output", "json", "--lease-ttl", "60s"]
+            let flags = ["--output", "json", "SHIPSHAPE_LEASE_TTL=60s"]
             let run = try await test.backfill("job", flags: flags, fault: "before-write:1:stop") { program in
                 try await waitUntil("the runner is stopped before the insert") { try program.isStopped }
                 try await test.mongod.failing(point) {

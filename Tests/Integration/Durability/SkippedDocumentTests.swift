@@ -70,7 +70,7 @@ import Testing
                 more: "schema: {active: active.json, next: next.json}")
             let isRefused: BSONValue = ["$and": [["$eq": ["$_id", 600]], ["$eq": [["$type": "$p"], "int"]]]]
             try await test.database.run(["collMod": "tasks", "validator": ["$expr": ["$not": [isRefused]]]])
-            let run = try await test.backfill(flags: ["--ledger", "none"])
+            let run = try await test.backfill(flags: ["SHIPSHAPE_LEDGER=none"])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try await recorded(test) == [600])
             #expect(try await test.database.count("tasks", ["q": ""]) == 799)

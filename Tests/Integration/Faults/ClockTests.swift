@@ -45,7 +45,7 @@ struct ClockTests {
             let first = try await trial.run(environment: held, fault: "before-write:2:stop") { program in
                 try await waitUntil("the first sleeps") { try program.isStopped }
                 before = try await trial.database.documents("tasks")
-                let second = try await trial.run(["--lease-wait", "0s"], environment: wanted, endsLeases: false)
+                let second = try await trial.run(["SHIPSHAPE_LEASE_WAIT=0s"], environment: wanted, endsLeases: false)
                 #expect(second.exitCode == 76, "\(second.status): \(second.errors)")
                 #expect(try await trial.database.documents("tasks") == before)
                 // The test ends the lease by the server's clock, so the next runner takes it.
@@ -68,7 +68,10 @@ struct ClockTests {
                 try test.job(steps: ["default: {field: at, value: $now}"])
                 let before = try await serverTime(test.mongod)
                 let run = try await Program.run(
-                    ["backfill", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes"],
+                    [
+                        "backfill", test.path(), "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
+                        "--yes",
+                    ],
                     environment: clock.hours(hours))
                 let after = try await serverTime(test.mongod)
                 #expect(run.exitCode == 0, "\(run.errors)")

@@ -40,9 +40,8 @@ struct FaultTrial: Sendable {
         by uri: String? = nil, _ flags: [String] = [], environment: [Environment.Key: String?] = [:],
         fault: String? = nil, endsLeases: Bool = true, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let own = flags.contains("--lease-wait") ? FaultSubject.without("--lease-wait", arguments) : arguments
         let run = try await Program.run(
-            own + flags + ["--uri", uri ?? self.uri], environment: environment, fault: fault, during: during
+            arguments + flags + ["--uri", uri ?? self.uri], environment: environment, fault: fault, during: during
         )
         if ![0, 1].contains(run.exitCode), endsLeases { try await endLeases() }
         return run
@@ -138,8 +137,9 @@ extension FaultSubject {
             try await mongod.withBackfill { test in
                 try await prepare(test)
                 let arguments = [
-                    "backfill", test.path(), "--state-database", test.state.name, "--yes", "--ledger", "none",
-                    "--allow-unsync", "1000", "--lease-ttl", "60s", "--lease-wait", "30s",
+                    "backfill", test.path(), "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes",
+                    "SHIPSHAPE_LEDGER=none",
+                    "--allow-unsync", "1000", "SHIPSHAPE_LEASE_TTL=60s", "SHIPSHAPE_LEASE_WAIT=30s",
                 ]
                 try await body(
                     FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
@@ -158,15 +158,16 @@ extension FaultSubject {
         }
     }
 
-    /// A `migrate` that runs two jobs in order.
-    static let migrate = FaultSubject(name: "migrate") { mongod, body in
+    /// A `backfill` that runs a folder of two jobs in order.
+    static let migrate = FaultSubject(name: "backfill FOLDER") { mongod, body in
         try await mongod.withBackfill { test in
             try await test.database.fill("people", count: 12) { ["_id": .integer($0), "age": .integer($0)] }
             let limits = "{chunk: {documents: 5}}"
             try test.job("1-email", steps: [#"default: {field: email, value: ""}"#], limits: limits)
             try test.job("2-years", steps: ["copy: {from: age, to: years}"], limits: limits)
             let arguments = [
-                "migrate", test.folder.string, "--state-database", test.state.name, "--yes", "--lease-ttl", "60s",
+                "backfill", test.folder.string, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes",
+                "SHIPSHAPE_LEASE_TTL=60s",
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
@@ -186,7 +187,7 @@ extension FaultSubject {
             try await test.preparePath(under: BackfillCase.earlier)
             let arguments = [
                 "enforce", test.folder.appending("validator.json").string, "--collection",
-                "\(test.database.name).people", "--state-database", test.state.name, "--yes",
+                "\(test.database.name).people", "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes",
             ]
             try await body(
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
@@ -196,7 +197,7 @@ extension FaultSubject {
         }
     }
 
-    // MARK: Partner commands and `watch`
+    // MARK: Partner commands and `ledger follow`
 
     /// A `partner init`, which creates and fills a partner collection.
     static let partnerInit = FaultSubject(name: "partner init") { mongod, body in
@@ -225,8 +226,8 @@ extension FaultSubject {
         }
     }
 
-    /// A `watch --once` over changes that were made after an earlier watch created its ledger.
-    static let watch = FaultSubject(name: "watch --once") { mongod, body in
+    /// A `ledger follow --once` over changes that were made after an earlier run created its ledger.
+    static let watch = FaultSubject(name: "ledger follow --once") { mongod, body in
         try await mongod.withWatch { test in
             try await test.database.fill("person", count: 12) { number in
                 number % 3 == 0 ? ["_id": .integer(number)] : ["_id": .integer(number), "name": "Ada"]
@@ -268,9 +269,9 @@ extension FaultSubject {
         }
     }
 
-    /// The command `infer`, which proposes a schema.
-    static let infer = reading("infer") { test, _ in
-        (["infer", "--collection", "\(test.name).person"], { run in [["schema": .string(run.output)]] })
+    /// The command `schema infer`, which proposes a schema.
+    static let infer = reading("schema infer") { test, _ in
+        (["schema", "infer", "--collection", "\(test.name).person"], { run in [["schema": .string(run.output)]] })
     }
 
     private static func reading(
@@ -314,8 +315,8 @@ extension PartnerCase {
     /// The outcome includes how many documents differ between the original collection and the partner collection.
     fileprivate func trial(_ command: String, _ flag: String) -> FaultTrial {
         let arguments = [
-            "partner", command, folder.path.appending("tasks.yml").string, "--state-database", state.name,
-            "--lease-ttl", "60s", flag,
+            "partner", command, folder.path.appending("tasks.yml").string, "SHIPSHAPE_STATE_DATABASE=\(state.name)",
+            "SHIPSHAPE_LEASE_TTL=60s", flag,
         ]
         return FaultTrial(arguments: arguments, uri: uri, database: database, state: state) { [self] _ in
             try await database.documents("Task") + partners()

@@ -62,10 +62,10 @@ import Testing
     ///
     /// At the scales `full` and `torture`, the list contains all commands that use the server.
     private static let others = (RoleCase.commands + [doctor]).filter { command in
-        let tried: Set = ["check", "infer", "enforce", "backfill", "undo", "migrate", "watch", "init", "mirror"]
-        let name = command.arguments[command.arguments[0] == "partner" ? 1 : 0]
+        let tried: Set = ["check", "infer", "enforce", "backfill", "undo", "follow", "init", "mirror"]
+        let name = command.arguments[["partner", "schema", "ledger"].contains(command.arguments[0]) ? 1 : 0]
         return TestScale.pick(false, full: true, torture: true) || !tried.contains(name)
-            || command.arguments.contains { ["--part", "--history", "--dry-run", "--prove"].contains($0) }
+            || command.arguments.contains { ["--part", "--history", "--dry-run", "--count-groups"].contains($0) }
     }
 
     /// Each command of ``others`` ends with the same exit code, whether or not the server refuses some of its requests.
@@ -95,16 +95,19 @@ import Testing
             let point = Refusal.coded.point(Self.commands, .probability(0.3), of: test.appName)
             try await mongod.failing(point) {
                 for words in [
-                    ["status", "job"], ["pause", "job"], ["resume", "job"], ["tune", "job", "nice=0"],
+                    ["status", "job"], ["job", "pause", "job"], ["job", "resume", "job"],
+                    ["job", "tune", "job", "nice=0"],
                     ["status"],
                 ] {
-                    let run = try await Program.run(words + ["--uri", test.uri, "--state-database", test.state.name])
+                    let run = try await Program.run(
+                        words + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
                     #expect([0, 1].contains(run.exitCode), "\(words): \(run.errors)")
                 }
                 let rest = try await test.backfill()
                 #expect(rest.exitCode == 0, "\(rest.errors)")
-                for words in [["undo", "job", "--yes"], ["cleanup", "job", "--yes"]] {
-                    let run = try await Program.run(words + ["--uri", test.uri, "--state-database", test.state.name])
+                for words in [["undo", "job", "--yes"], ["job", "cleanup", "job", "--yes"]] {
+                    let run = try await Program.run(
+                        words + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
                     #expect([0, 1].contains(run.exitCode), "\(words): \(run.errors)")
                 }
             }
@@ -120,7 +123,7 @@ import Testing
             let reported = test.folder.appending("told").string
             let point = refusal.point(["update"], .always, of: test.appName)
             let run = try await test.backfill(
-                flags: ["--lease-ttl", "4s", "--on-wait", "cat >> \(reported)", "--metrics", "\(reported).prom"],
+                flags: ["SHIPSHAPE_LEASE_TTL=4s", "--on", "wait=cat >> \(reported)", "--metrics", "\(reported).prom"],
                 fault: "before-write:2:stop"
             ) { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
@@ -129,7 +132,7 @@ import Testing
                     program.send(SIGCONT)
                     try await ThrottleCase.waitForThrottle("overload", test)
                     let status = try await Program.run([
-                        "status", "job", "--uri", test.mongod.uri, "--state-database", test.state.name,
+                        "status", "job", "--uri", test.mongod.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
                     ])
                     #expect(status.output.contains("the server sheds load"), "\(status.output)")
                     try await waitUntil("the lease was renewed twice") {

@@ -41,11 +41,11 @@ import Testing
         #expect(churn.elections > 0 && churn.kills > 0)
     }
 
-    /// The scan is slowed down by `--rate`, so that the primary can change while the scan reads.
+    /// The scan is slowed down by the setting `rate`, so that the primary can change while the scan reads.
     @Test(.timeLimit(.minutes(60))) func aCheckOutlivesItsPrimaries() async throws {
         let set = try await Self.set.value
         let count = TestScale.pick(12_000, full: 12_000, torture: 120_000)
-        let subject = FaultSubject.check(of: count, "--rate", "2000", "--threads", "2")
+        let subject = FaultSubject.check(of: count, "SHIPSHAPE_RATE=2000", "SHIPSHAPE_THREADS=2")
         let expected = try await subject.undisturbed(on: set.mongod)
         let most = TestScale.pick(2, full: 4, torture: .max)
         let churn = try await subject.withResult(set.mongod) { trial in

@@ -29,7 +29,7 @@ import Testing
         let expected = try await subject.undisturbed(on: mongod)
         for _ in 0..<Self.times {
             let refused = try await subject.withResult(mongod) { trial in
-                let runs = try await run(count, trial) { _ in ["--lease-wait", "0s"] }
+                let runs = try await run(count, trial) { _ in ["SHIPSHAPE_LEASE_WAIT=0s"] }
                 for run in runs {
                     #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")
                 }
@@ -59,7 +59,7 @@ import Testing
             try await subject.trial(mongod) { trial in
                 let parts = max(1, count / 2)
                 let runs = try await run(count, trial) { number in
-                    ["--part", "\(1 + number % parts)/\(parts)", "--lease-wait", "0s"]
+                    ["--part", "\(1 + number % parts)/\(parts)", "SHIPSHAPE_LEASE_WAIT=0s"]
                 }
                 for run in runs {
                     #expect([0, 76].contains(run.exitCode), "\(run.status): \(run.errors)\(run.output)")

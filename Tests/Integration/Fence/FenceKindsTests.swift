@@ -61,7 +61,9 @@ import Testing
     private func sleep(_ kind: Write, until successor: Successor, visit: Int, on mongod: Mongod) async throws {
         try await mongod.withBackfill { test in
             try await prepare(kind, test)
-            let flags = ["--ledger", "none", "--allow-unsync", "60", "--lease-ttl", "1s", "--lease-wait", "30s"]
+            let flags = [
+                "SHIPSHAPE_LEDGER=none", "--allow-unsync", "60", "SHIPSHAPE_LEASE_TTL=1s", "SHIPSHAPE_LEASE_WAIT=30s",
+            ]
             var left: [BSONDocument] = []
             let first = try await test.backfill(flags: flags, fault: "before-write:\(visit):stop") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
@@ -75,7 +77,10 @@ import Testing
                     try await test.database.run(["update": "tasks", "updates": [update]])
                 case .undo:
                     let undo = try await Program.run(
-                        ["undo", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes"] + flags)
+                        [
+                            "undo", test.path(), "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
+                            "--yes",
+                        ] + flags)
                     #expect(undo.exitCode == 0, "\(undo.errors)")
                 }
                 left = try await test.database.documents("tasks")

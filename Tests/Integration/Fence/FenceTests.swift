@@ -26,7 +26,7 @@ import Testing
     /// Runs the job to its end with a second runner, and then reverts half of the documents as a user.
     /// - Returns: the documents after the user's change.
     private func overtake(_ test: BackfillCase) async throws -> [BSONDocument] {
-        let second = try await test.backfill("job", "--lease-wait", "20s", uri: test.mongod.uri)
+        let second = try await test.backfill("job", "SHIPSHAPE_LEASE_WAIT=20s", uri: test.mongod.uri)
         #expect(second.exitCode == 0, "\(second.errors)")
         #expect(try await test.database.count("people", ["email": ""]) == Self.documents)
         try await test.database.run([
@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: [0, 80, 160]) func aRunnerThatSleptPastItsLeaseChangesNothing(_ milliseconds: Int) async throws {
         try await withPeople { test in
             var people: [BSONDocument] = []
-            let first = try await test.backfill("job", "--lease-ttl", "2s", held: true) { program in
+            let first = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=2s", held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(3)
                     try await Task.sleep(for: .milliseconds(milliseconds))

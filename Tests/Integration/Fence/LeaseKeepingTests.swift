@@ -32,7 +32,8 @@ import Testing
 
     @Test func aSurveyThatTakesLongerThanTheLeaseKeepsIt() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=4s", fault: "after-checkpoint:1:stop") {
+                program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 // Each read takes longer than the following steps of the test, even on a slow machine.
                 try await slowly(.seconds(30), test) {
@@ -53,7 +54,8 @@ import Testing
 
     @Test func aSignalIsObeyedDuringALongSurvey() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lease-ttl", "4s", fault: "after-checkpoint:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=4s", fault: "after-checkpoint:1:stop") {
+                program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await slowly(.seconds(170), test) {
                     program.send(SIGCONT)
@@ -75,7 +77,7 @@ import Testing
         try await withPeople { test in
             var point = FailPoint("update", appName: test.appName, mode: .times(1))
             point.closesConnection = true
-            let run = try await test.backfill("job", "--lease-ttl", "20s", fault: "before-write:1") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=20s", fault: "before-write:1") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await test.mongod.failing(point) {
                     program.send(SIGCONT)
@@ -97,7 +99,7 @@ import Testing
             try await test.backfill("job")
             var point = FailPoint("update", appName: test.appName, mode: .times(1))
             point.closesConnection = true
-            let run = try await test.undo(flags: ["--lease-ttl", "20s"], fault: "before-write:1") { program in
+            let run = try await test.undo(flags: ["SHIPSHAPE_LEASE_TTL=20s"], fault: "before-write:1") { program in
                 try await waitUntil("undo sleeps") { try program.isStopped }
                 try await test.mongod.failing(point) {
                     program.send(SIGCONT)
@@ -117,7 +119,7 @@ import Testing
         try await withPeople { test in
             // The runner's first two state writes are for its `_id` range and for the job. The third one, before which
             // the runner sleeps, takes the lease.
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-state-write:3:stop") {
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-state-write:3:stop") {
                 program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -133,7 +135,7 @@ import Testing
 
     @Test func aStateThatIsDroppedDuringARunMakesANewJob() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:1") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.state.run(["dropDatabase": 1])
@@ -147,7 +149,7 @@ import Testing
 
     @Test func aRangeThatIsDeletedDuringARunIsNotBegunAgain() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:1") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.state.run(["drop": "ranges"])

@@ -24,7 +24,7 @@ import Testing
 
     @Test func aSecondRunnerIsTurnedAwayWhileTheFirstLives() async throws {
         try await withPeople { test in
-            let first = try await test.backfill("job", "--lease-ttl", "30s", held: true) { program in
+            let first = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=30s", held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2)
                     program.send(SIGSTOP)
@@ -40,7 +40,7 @@ import Testing
                 #expect(second.exitCode == 76)
                 let host = try #require(checkpoint.first?["lease"]?.document?["host"]?.text)
                 #expect(second.errors.contains("is held by process \(program.process) on host \(host)"))
-                #expect(second.errors.contains("--lease-wait"))
+                #expect(second.errors.contains("SHIPSHAPE_LEASE_WAIT=10m"))
                 #expect(second.output == "")
                 #expect(try await test.database.documents("people") == people)
                 #expect(try await test.state.documents("ranges") == checkpoint)
@@ -53,14 +53,14 @@ import Testing
     @Test func withLeaseWaitASecondRunnerContinuesWhenTheFirstEnds() async throws {
         try await withPeople { test in
             var second: ProgramRun?
-            let first = try await test.backfill("job", "--lease-ttl", "60s", held: true) { program in
+            let first = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(1)
                     program.send(SIGSTOP)
                 }
                 let name = "\(test.appName)_second"
                 try await test.state.run(["profile": 2])
-                second = try await test.backfill("job", "--lease-wait", "60s", uri: test.uri(appName: name)) { _ in
+                second = try await test.backfill("job", "SHIPSHAPE_LEASE_WAIT=60s", uri: test.uri(appName: name)) { _ in
                     defer {
                         program.send(SIGTERM)
                         program.send(SIGCONT)
@@ -78,13 +78,13 @@ import Testing
 
     @Test func leaseWaitEndsToo() async throws {
         try await withPeople { test in
-            try await test.backfill("job", "--lease-ttl", "30s", held: true) { program in
+            try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=30s", held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(1)
                     program.send(SIGSTOP)
                 }
                 defer { program.send(SIGCONT) }
-                let second = try await test.backfill("job", "--lease-wait", "500ms")
+                let second = try await test.backfill("job", "SHIPSHAPE_LEASE_WAIT=500ms")
                 #expect(second.exitCode == 76)
             }
         }
@@ -92,7 +92,7 @@ import Testing
 
     @Test func aDeadRunnersLeaseIsWaitedFor() async throws {
         try await withPeople { test in
-            let dead = try await test.backfill("job", "--lease-ttl", "10s", fault: "after-checkpoint:2")
+            let dead = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=10s", fault: "after-checkpoint:2")
             #expect(dead.wasKilled)
             let next = try await test.backfill()
             #expect(next.exitCode == 0, "\(next.errors)")
@@ -103,17 +103,17 @@ import Testing
 
     @Test func theLeaseIsReleasedAtANormalEnd() async throws {
         try await withPeople(limits: "{chunk: {documents: 100}}") { test in
-            #expect(try await test.backfill("job", "--lease-ttl", "60s").exitCode == 0)
+            #expect(try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s").exitCode == 0)
             #expect(try await test.checkpoint()?.holder?["end"] == .date(milliseconds: 0))
             try await test.database.fill("people", [["_id": "later"]])
-            #expect(try await test.backfill("job", "--lease-ttl", "60s").exitCode == 0)
+            #expect(try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s").exitCode == 0)
             #expect(try await test.database.count("people", ["email": ""]) == Self.documents + 1)
         }
     }
 
     @Test(arguments: [SIGTERM, SIGINT]) func afterASignalTheRunIsResumableAtOnce(_ signal: Int32) async throws {
         try await withPeople { test in
-            let stopped = try await test.backfill("job", "--lease-ttl", "60s", held: true) { program in
+            let stopped = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2)
                     program.send(signal)
@@ -122,7 +122,7 @@ import Testing
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("stopped by a signal"))
             #expect(try #require(try await test.checkpoint()).isInside)
-            let next = try await test.backfill("job", "--lease-ttl", "60s")
+            let next = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s")
             #expect(next.exitCode == 0, "\(next.errors)")
             #expect(next.errors.contains("resuming after"))
             #expect(try await isDone(test))
@@ -132,12 +132,12 @@ import Testing
     @Test func afterItsTimeBudgetTheRunIsResumableAtOnce() async throws {
         try await withPeople(limits: "{chunk: {documents: 4}, nice: 4}") { test in
             let stopped = try await test.slowly {
-                try await test.backfill("job", "--lease-ttl", "60s", "--max-runtime", "5s")
+                try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", "--max-runtime", "5s")
             }
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(stopped.output.contains("--max-runtime"))
             #expect(try #require(try await test.checkpoint()).isInside)
-            let next = try await test.backfill("job", "--lease-ttl", "60s")
+            let next = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s")
             #expect(next.exitCode == 0, "\(next.errors)")
             #expect(try await isDone(test))
         }
@@ -146,7 +146,7 @@ import Testing
     @Test func aRunnerThatRestsLongerThanItsLeaseKeepsIt() async throws {
         // `nice: 100` makes the runner rest, after each chunk, for a hundred times as long as the chunk took.
         try await withPeople(documents: 8_000, limits: "{chunk: {documents: 4000}, nice: 100}") { test in
-            let run = try await test.backfill("job", "--lease-ttl", "6s") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=6s") { program in
                 try await test.waitForChunks(1)
                 let start = ContinuousClock.now
                 while start.duration(to: .now) < .seconds(9) {

@@ -30,7 +30,8 @@ import Testing
             #expect(run.errors.contains(said), "\(run.errors)")
             #expect(try await test.database.count("people", ["age": ["$type": "int"]]) == 40)
             let undo = try await Program.run([
-                "undo", "job", "--uri", uri, "--state-database", test.state.name, "--lease-ttl", "60s", "--yes",
+                "undo", "job", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "SHIPSHAPE_LEASE_TTL=60s",
+                "--yes",
             ])
             #expect(undo.exitCode == 0, "\(undo.errors)")
             #expect(undo.errors.contains(said), "\(undo.errors)")

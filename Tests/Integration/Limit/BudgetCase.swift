@@ -68,8 +68,7 @@ enum BudgetCase {
     }
 
     static func run(_ test: BackfillCase, _ flags: String..., fault: String? = nil) async throws -> ProgramRun {
-        let ledger = flags.contains("--ledger") ? [] : ["--ledger", "\(test.database.name).ledger"]
-        return try await test.backfill(flags: flags + ledger, fault: fault)
+        try await test.backfill(flags: ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"] + flags, fault: fault)
     }
 
     static func unsyncable(_ test: BackfillCase) async throws -> [Int] {

@@ -26,7 +26,7 @@ import Testing
     }
 
     private func run(_ name: String, _ test: BackfillCase) async throws -> ProgramRun {
-        try await test.backfill(name, "--output", "json", "--ledger", "\(test.database.name).ledger")
+        try await test.backfill(name, "--output", "json", "SHIPSHAPE_LEDGER=\(test.database.name).ledger")
     }
 
     private func restore(_ test: BackfillCase) async throws {
@@ -52,7 +52,7 @@ import Testing
             #expect(try await run("job", test).exitCode == 0)
             // After restoring, the undo waits until the ledger no longer has the documents, and then releases their
             // reservations. The test stops the waiting undo, because the next run releases the reservations as well.
-            let undo = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"]) { program in
+            let undo = try await test.undo(flags: ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"]) { program in
                 try await waitUntil("all documents are restored, or the undo has ended") {
                     try await BudgetCase.unsyncable(test).isEmpty || program.hasEnded
                 }
@@ -79,7 +79,7 @@ import Testing
             let refused = try await BudgetCase.run(test)
             #expect(refused.exitCode == 1)
             let remedies = [
-                "shipshape deployed job", "shipshape undo", "terminate and re-enable sync", "shipshape tune job",
+                "shipshape job deployed job", "shipshape undo", "terminate and re-enable sync", "shipshape job tune job",
             ]
             for remedy in remedies { #expect(refused.errors.contains(remedy), "\(remedy): \(refused.errors)") }
             let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")

@@ -37,7 +37,7 @@ import Testing
     @Test func aRepairedDocumentCountsAgainWhenItIsMadeUnsyncableAgain() async throws {
         try await BudgetCase.withTasks { test in
             try await test.database.run(["delete": "tasks", "deletes": [["q": ["_id": ["$gte": 110]], "limit": 0]]])
-            let flags = ["--allow-unsync", "200", "--ledger", "\(test.database.name).ledger"]
+            let flags = ["--allow-unsync", "200", "SHIPSHAPE_LEDGER=\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags, fault: "after-checkpoint:1").wasKilled)
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             // The next run finds the documents of the first chunk in the ledger before it writes the second chunk, and

@@ -55,7 +55,9 @@ import Testing
     /// The fail point is set before the first write. It is removed when more than 60 documents are converted, or when
     /// the program has ended.
     private func run(into point: FailPoint, _ test: BackfillCase) async throws -> ProgramRun {
-        let flags = ["--allow-unsync", "200", "--lease-ttl", "10s", "--ledger", "\(test.database.name).ledger"]
+        let flags = [
+            "--allow-unsync", "200", "SHIPSHAPE_LEASE_TTL=10s", "SHIPSHAPE_LEDGER=\(test.database.name).ledger",
+        ]
         return try await test.backfill(flags: flags, fault: "before-write:1") { program in
             try await waitUntil("the runner sleeps") { try program.isStopped }
             try await test.mongod.failing(point) {

@@ -17,7 +17,7 @@ import Testing
                 limits: "{chunk: {documents: 30}, unsynced: \(BudgetCase.ceiling), reserve: 0}",
                 more: "schema: {active: chores-active.json, next: chores-next.json}")
             try BudgetCase.writeSchemas(retyping: "priority", prefix: "chores-", in: test)
-            let flags = ["--allow-unsync", "200", "--ledger", "none"]
+            let flags = ["--allow-unsync", "200", "SHIPSHAPE_LEDGER=none"]
             async let first = test.backfill(flags: flags)
             async let second = test.backfill("chores", flags: flags)
             #expect(try await [first.exitCode, second.exitCode] == [75, 75])
@@ -53,13 +53,13 @@ import Testing
                     """)
                 return try await Program.run([
                     "partner", "init", test.folder.appending("\(name).yml").string, "--uri", test.uri,
-                    "--state-database", test.state.name, "--ledger", "none", "--yes",
+                    "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "SHIPSHAPE_LEDGER=none", "--yes",
                 ])
             }
             async let first = copy("first")
             async let second = copy("second")
             async let third = copy("third")
-            let flags = ["--allow-unsync", "200", "--ledger", "none"]
+            let flags = ["--allow-unsync", "200", "SHIPSHAPE_LEDGER=none"]
             async let job = test.backfill(flags: flags)
             for run in try await [first, second, third] {
                 #expect([0, 1, 75].contains(run.exitCode), "\(run.errors)")
@@ -80,7 +80,7 @@ import Testing
             let others: BSONValue = ["$or": [["_id": ["$gte": 100]], ["_id": ["$mod": [2, 1]]]]]
             try await test.database.run(["delete": "tasks", "deletes": [["q": others, "limit": 0]]])
             let run = try await test.backfill(
-                flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1"
+                flags: ["SHIPSHAPE_LEDGER=none", "SHIPSHAPE_LEASE_TTL=60s"], fault: "before-write:1"
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -116,7 +116,8 @@ import Testing
     ///
     /// A user changes all documents after the budget has checked them, and before the first write.
     private func runOvertaken(_ test: BackfillCase, by change: BSONDocument) async throws -> ProgramRun {
-        try await test.backfill(flags: ["--ledger", "none", "--lease-ttl", "60s"], fault: "before-write:1") { program in
+        try await test.backfill(flags: ["SHIPSHAPE_LEDGER=none", "SHIPSHAPE_LEASE_TTL=60s"], fault: "before-write:1") {
+            program in
             try await waitUntil("the runner sleeps") { try program.isStopped }
             defer { program.send(SIGCONT) }
             try await test.database.run([
@@ -158,7 +159,7 @@ import Testing
     @Test func documentsThatFailAlreadyTakeNoRoomForGood() async throws {
         let make = { (number: Int) -> BSONDocument in ["_id": .integer(number), "p": .string("\(number)")] }
         try await withPairs(make, steps: ["convert: {field: p, to: int}"]) { test in
-            let run = try await test.backfill(flags: ["--ledger", "none"])
+            let run = try await test.backfill(flags: ["SHIPSHAPE_LEDGER=none"])
             // The documents fail under the next schema as well, because they lack `q`, which the job does not fill.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("still unsyncable under the next schema: 50 documents"), "\(run.output)")
@@ -178,7 +179,7 @@ import Testing
             try test.job(
                 "more", on: "tasks", steps: ["convert: {field: p, to: int}"], limits: "{unsynced: 51, reserve: 0}",
                 more: "schema: {active: active.json, next: next.json}")
-            let more = try await test.backfill("more", flags: ["--ledger", "\(test.database.name).ledger"])
+            let more = try await test.backfill("more", flags: ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"])
             #expect(more.exitCode == 1, "\(more.errors)")
             #expect(more.output.contains("still unsyncable under the next schema: 50 documents"), "\(more.output)")
             #expect(more.output.contains(" in 1 chunk,"), "\(more.output)")
@@ -195,7 +196,7 @@ import Testing
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 more: "schema: {active: active.json, next: next.json}")
-            let run = try await test.backfill(flags: ["--ledger", "none"])
+            let run = try await test.backfill(flags: ["SHIPSHAPE_LEDGER=none"])
             // All documents fail, because the schema requires an `int` as `_id`.
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("still unsyncable under the next schema: 600 documents"), "\(run.output)")
@@ -208,7 +209,7 @@ import Testing
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             let job = try String(contentsOfFile: test.path(), encoding: .utf8)
             try test.write("other.yml", job.replacing("job: job", with: "job: other"))
-            let flags = ["--ledger", "none", "--dry-run"]
+            let flags = ["SHIPSHAPE_LEDGER=none", "--dry-run"]
             let other = try await test.backfill("other", flags: flags)
             #expect(other.exitCode == 1, "\(other.errors)")
             #expect(
@@ -230,7 +231,7 @@ import Testing
                         "ns": ["db": .string(test.database.name), "coll": "tasks"],
                     ]
                 })
-            let run = try await BudgetCase.run(test, "--allow-unsync", "200", "--app-id", app)
+            let run = try await BudgetCase.run(test, "--allow-unsync", "200", "SHIPSHAPE_APP_ID=\(app)")
             #expect(run.exitCode == 75)
             #expect(run.output.contains("40 in the ledger"), "\(run.output)")
             #expect(try await BudgetCase.unsyncable(test).count == 59)

@@ -68,7 +68,7 @@ import Testing
 
     @Test func withoutALedgerOnlyTheJobsOwnDocumentsCount() async throws {
         try await BudgetCase.withTasks(ledger: 50) { test in
-            let stopped = try await BudgetCase.run(test, "--ledger", "none", "--allow-unsync", "200")
+            let stopped = try await BudgetCase.run(test, "SHIPSHAPE_LEDGER=none", "--allow-unsync", "200")
             #expect(stopped.exitCode == 75)
             #expect(stopped.output.contains("no ledger + 99 pending"))
             #expect(try await BudgetCase.unsyncable(test).count == 99)
@@ -89,7 +89,7 @@ import Testing
             try await test.mongod.admin(["createRole": .string(name), "privileges": [tasks, list], "roles": [state]])
             let user = try await test.mongod.addUser(name, roles: [.string(name)])
             for ledger in ["\(test.database.name).ledger", "elsewhere.ledger"] {
-                let run = try await test.backfill("job", "--ledger", ledger, uri: user)
+                let run = try await test.backfill("job", "SHIPSHAPE_LEDGER=\(ledger)", uri: user)
                 #expect(run.exitCode == 77, "\(run.errors)")
                 #expect(run.errors.contains("missing find on \(ledger) ("), "\(run.errors)")
             }

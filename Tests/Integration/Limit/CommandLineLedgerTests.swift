@@ -26,7 +26,7 @@ import Testing
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             try await body { more in
-                let arguments = try folder.check(database, on: mongod).filter { $0 != "--ledger" && $0 != "none" }
+                let arguments = try folder.check(database, on: mongod).filter { $0 != "SHIPSHAPE_LEDGER=none" }
                 return try await Program.run(
                     arguments + more.map { $0.replacing("DB.", with: "\(database.name).") })
             }
@@ -51,7 +51,7 @@ import Testing
                 (10, "Sync itself has stopped: the limit of 10 is reached."),
                 (5, "Sync itself has stopped: the limit of 5 is reached."),
             ] {
-                let run = try await check(["--ledger", "DB.ledger", "--limit", "\(limit)"])
+                let run = try await check(["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_LIMIT=\(limit)"])
                 #expect(run.exitCode == 1)
                 #expect(run.output.hasPrefix(headline), "\(run.output)")
             }
@@ -65,10 +65,10 @@ import Testing
             try await database.fill("ledger", (1...9).map { Self.entry($0, app: "mine", of: "gone") })
             let folder = try CommandLineFolder()
             defer { folder.remove() }
-            let arguments = try folder.check(database, on: mongod).filter { $0 != "none" }
+            let arguments = try folder.check(database, on: mongod)
             for (limit, status) in [(10, Int32(0)), (9, 1)] {
                 let run = try await Program.run(
-                    arguments + ["\(database.name).ledger", "--limit", "\(limit)"])
+                    arguments + ["SHIPSHAPE_LEDGER=\(database.name).ledger", "SHIPSHAPE_LIMIT=\(limit)"])
                 #expect(run.exitCode == status)
             }
         }
@@ -76,7 +76,7 @@ import Testing
 
     @Test func theLedgerOfTheAppCounts() async throws {
         try await withApp { check in
-            let run = try await check(["--ledger", "DB.ledger"])
+            let run = try await check(["SHIPSHAPE_LEDGER=DB.ledger"])
             #expect(run.exitCode == 1)
             #expect(
                 run.output.hasPrefix(
@@ -136,20 +136,20 @@ import Testing
 
     @Test func anotherAppsEntriesDoNotCount() async throws {
         try await withApp { check in
-            let run = try await check(["--ledger", "DB.ledger", "--app-id", "other"])
+            let run = try await check(["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=other"])
             #expect(run.output.contains("9 in the ledger, 3 certain, 1 possible: projected 12, at worst 13"))
             #expect(!run.output.contains("Note: "))
-            let misspelt = try await check(["--ledger", "DB.ledger", "--app-id", "othr"])
+            let misspelt = try await check(["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=othr"])
             #expect(misspelt.output.contains("Note: the ledger has no entry of the app othr\n"))
         }
     }
 
     @Test func withoutALedgerItSaysSo() async throws {
         try await withApp { check in
-            let run = try await check(["--ledger", "none"])
+            let run = try await check(["SHIPSHAPE_LEDGER=none"])
             #expect(run.exitCode == 1)
             #expect(run.output.contains("no ledger, 3 certain, 1 possible: projected 3, at worst 4"))
-            let misspelt = try await check(["--ledger", "DB.nothing"])
+            let misspelt = try await check(["SHIPSHAPE_LEDGER=DB.nothing"])
             #expect(misspelt.exitCode == 64)
             #expect(misspelt.errors.contains(".nothing: there is no such collection"), "\(misspelt.errors)")
         }

@@ -3,11 +3,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `shipshape deployed` records that the next schema is active; from then on, that schema decides what syncs.
+/// `shipshape job deployed` records that the next schema is active; from then on, that schema decides what syncs.
 @Suite struct DeployedTests {
     private func deployed(_ test: BackfillCase, _ job: String, _ flags: String...) async throws -> ProgramRun {
         try await Program.run(
-            ["deployed", job, "--uri", test.uri, "--state-database", test.state.name] + flags)
+            ["job", "deployed", job, "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"] + flags)
     }
 
     @Test func aJobThatTheThresholdStoppedEnds() async throws {
@@ -16,7 +16,7 @@ import Testing
             let run = try await deployed(test, test.path(), "--yes")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("on your word (a sync engine's schema cannot be read"), "\(run.output)")
-            let control = try await test.state.documents("jobs")[0]["control"]?.document?["deployed"]?.document
+            let control = try await test.state.documents("jobs")[0]["control"]?.document?["job", "deployed"]?.document
             #expect(control?["by"]?.text?.isEmpty == false)
             #expect(control?["at"]?.type == .date)
             #expect(control?["verified"] == false)
@@ -31,7 +31,7 @@ import Testing
 
     @Test func aRunningJobTakesItOver() async throws {
         try await BudgetCase.withTasks { test in
-            let flags = ["--allow-unsync", "200", "--ledger", "none", "--lease-ttl", "60s"]
+            let flags = ["--allow-unsync", "200", "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_LEASE_TTL=60s"]
             let run = try await test.backfill(flags: flags, fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 #expect(try await deployed(test, "job", "--yes").exitCode == 0)
@@ -40,7 +40,7 @@ import Testing
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await BudgetCase.unsyncable(test).count == 200)
             // The job reserved 60 documents, those of its first two chunks, because it checked these chunks against its
-            // unsync limit before `shipshape deployed` recorded the deploy of the next schema. After that, the job
+            // unsync limit before `shipshape job deployed` recorded the deploy of the next schema. After that, the job
             // reserves no documents.
             #expect(try await BudgetCase.recorded(test).count == 60)
         }

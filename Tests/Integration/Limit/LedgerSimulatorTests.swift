@@ -53,7 +53,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(60))) func aRetypeStopsBelowTheLimitAndEndsOnceItIsDeployed() async throws {
         try await withLateLedger(chunk: 50) { test, ledger in
-            let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
+            let flags = accepted + ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"]
             let stopped = try await test.backfill(flags: flags)
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try await BudgetCase.unsyncable(test).count == Self.ceiling - 1)
@@ -78,7 +78,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(60))) func killedTenTimesItStaysBelowTheLimit() async throws {
         try await withLateLedger(chunk: Self.ceiling / 15) { test, ledger in
-            let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
+            let flags = accepted + ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"]
             for round in 0..<10 {
                 let place = ["after-harm", "after-write", "after-checkpoint"][round % 3]
                 let killed = try await test.backfill(flags: flags, fault: "\(place):1")
@@ -95,7 +95,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(60))) func usersRepairsAreNotSpentTwice() async throws {
         try await withLateLedger(removesEntries: true, chunk: 50) { test, ledger in
-            let flags = accepted + ["--ledger", "\(test.database.name).ledger"]
+            let flags = accepted + ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"]
             #expect(try await test.backfill(flags: flags).exitCode == 75)
             // Users repair half of the unsyncable documents before the ledger shows any of them.
             try await test.database.run([

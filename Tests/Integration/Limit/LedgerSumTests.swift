@@ -6,7 +6,7 @@ import Testing
 
 /// The number of an app's ledger entries includes the entries in all ledgers, and every entry about the same document.
 ///
-/// This is tested for `check`, `backfill` and `unsynced`.
+/// This is tested for `check`, `backfill` and `ledger show`.
 @Suite struct LedgerSumTests {
     private static let app = ObjectID(high: 0x64f1_c0de_5ea5_1de5, low: 0xca1a_b1e0)
     private static let shared = Namespace(database: "__realm_sync", collection: "unsynced_documents")
@@ -17,7 +17,7 @@ import Testing
     /// The ledgers have the same names as in production, so the test starts a server of its own.
     /// - Parameters:
     ///   - fill: receives a function that inserts entries into a ledger.
-    ///   - body: receives a function that runs `check`, `unsynced` or a dry run of `backfill` with the flags that it is
+    ///   - body: receives a function that runs `check`, `ledger show` or a dry run of `backfill` with the flags that it is
     ///     given.
     private func withLedgers(
         _ fill: (BackfillCase, (Namespace, [BSONDocument]) async throws -> Void) async throws -> Void,
@@ -39,10 +39,13 @@ import Testing
                 switch command {
                 case "check":
                     try await Program.run(
-                        ["check", test.folder.appending("active.json").string, "--uri", test.uri, "--limit", "1000"]
+                        [
+                            "check", test.folder.appending("active.json").string, "--uri", test.uri,
+                            "SHIPSHAPE_LIMIT=1000",
+                        ]
                             + collection + flags)
                 case "unsynced":
-                    try await Program.run(["unsynced", "--uri", test.uri, "--limit", "1000"] + flags)
+                    try await Program.run(["ledger", "show", "--uri", test.uri, "SHIPSHAPE_LIMIT=1000"] + flags)
                 default: try await test.backfill(flags: ["--dry-run", "--output", "json"] + flags, yes: false)
                 }
             }
@@ -73,8 +76,8 @@ import Testing
             // The 900 entries of another app are not counted.
             try await insert(Self.shared, Self.entries(0..<900, of: test, app: "other") { .integer($0) })
         } _: { test, run in
-            for flags in [[], ["--app-id", "\(Self.app)"]] {
-                let check = try await run("check", flags.first ?? "--no-progress", flags.last ?? "--no-progress")
+            for flags in [[], ["SHIPSHAPE_APP_ID=\(Self.app)"]] {
+                let check = try await run("check", flags.first ?? "--quiet")
                 #expect(check.exitCode == 1)
                 #expect(
                     check.output.contains("1,200 in the ledger, 0 certain, 0 possible: projected 1,200"),
@@ -91,9 +94,8 @@ import Testing
                 unsynced.output.contains(
                     "app \(Self.app) (\(Self.shared) and \(Self.own)): 1,200 documents, 1,200 entries, headroom -201\n"
                 ))
-            let explained = try await run(
-                "unsynced", test.folder.appending("active.json").string, "--collection",
-                "\(test.database.name).tasks", "--app-id", "\(Self.app)")
+            let explained = try await run("unsynced", test.folder.appending("active.json").string, "--collection",
+                "\(test.database.name).tasks", "SHIPSHAPE_APP_ID=\(Self.app)")
             #expect(explained.output.contains("(0 fit now, 1,200 are gone)"), "\(explained.output)")
             let report = try test.report(try await run("backfill"))
             let headroom = report["headroom"]?.document

@@ -38,7 +38,7 @@ import Testing
     }
 
     private func run(_ name: String, _ flags: String..., test: BackfillCase) async throws -> ProgramRun {
-        try await test.backfill(name, flags: ["--ledger", "none"] + flags)
+        try await test.backfill(name, flags: ["SHIPSHAPE_LEDGER=none"] + flags)
     }
 
     @Test func thePlannedJobWaitsForTheDeploy() async throws {
@@ -46,7 +46,6 @@ import Testing
             let planned = try await Program.run([
                 "plan", test.folder.appending("active.json").string, test.folder.appending("next.json").string,
                 "--collection", "\(test.database.name).tasks", "--out", test.folder.appending("plan").string,
-                "--fail-on", "none",
             ])
             #expect(planned.exitCode == 0, "\(planned.errors)")
             let file = "plan/after-deploy/\(test.database.name).tasks-after-deploy"
@@ -59,7 +58,7 @@ import Testing
             #expect(try await converted(test) == 0)
             #expect(try await test.state.count("jobs", [:]) == 0)
 
-            let dryRun = try await test.backfill(file, "--dry-run", "--ledger", "none", yes: false)
+            let dryRun = try await test.backfill(file, "--dry-run", "SHIPSHAPE_LEDGER=none", yes: false)
             #expect(dryRun.exitCode == 1, "\(dryRun.errors)")
             #expect(
                 dryRun.output.contains("would make 20 documents unsyncable under the active schema"),
@@ -90,7 +89,7 @@ import Testing
             #expect(try await run("early", test: test).exitCode == 1)
             #expect(try await run("late", test: test).exitCode == 75)
             let deployed = try await Program.run([
-                "deployed", "early", "--yes", "--uri", test.uri, "--state-database", test.state.name,
+                "job", "deployed", "early", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
             let late = try await run("late", test: test)
@@ -99,7 +98,7 @@ import Testing
         }
     }
 
-    /// `migrate` runs the jobs in the folder `after-deploy` last, and only once their next schema is recorded as
+    /// `backfill` runs the jobs in the folder `after-deploy` last, and only once their next schema is recorded as
     /// deployed.
     @Test func migrateWaitsWithTheJobsOfTheFolderAfterDeploy() async throws {
         try await withTasks { test in
@@ -111,21 +110,22 @@ import Testing
                 "after-deploy/a-tasks.yml", "convert: {field: priority, to: int}",
                 "requires: deployed\nschema: {active: ../../active.json, next: ../../next.json}", below: jobs, in: test)
             let words = [
-                "--yes", "--uri", test.uri, "--state-database", test.state.name, "--ledger", "none", "--reviewed",
+                "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "SHIPSHAPE_LEDGER=none",
+                "--reviewed",
             ]
-            let early = try await Program.run(["migrate", jobs.string] + words)
+            let early = try await Program.run(["backfill", jobs.string] + words)
             #expect(
                 early.errors.contains(
                     "note: after-deploy/a-tasks.yml is not run, because it waits for the deploy of its next schema: "
-                        + "record the deploy with shipshape deployed --yes \(jobs.appending("tasks.yml"))"),
+                        + "record the deploy with shipshape job deployed --yes \(jobs.appending("tasks.yml"))"),
                 "\(early.errors)")
             #expect(try await converted(test) == 0)
             let deployed = try await Program.run([
-                "deployed", "--yes", jobs.appending("tasks.yml").string, "--uri", test.uri, "--state-database",
-                test.state.name,
+                "job", "deployed", "--yes", jobs.appending("tasks.yml").string, "--uri", test.uri,
+                "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
-            let late = try await Program.run(["migrate", jobs.string] + words)
+            let late = try await Program.run(["backfill", jobs.string] + words)
             // The job in `tasks.yml` runs again, because its next schema was recorded as deployed after the job's first
             // run. The job reports that the tasks do not fit the next schema yet.
             #expect(late.exitCode == 1, "\(late.output)\(late.errors)")
@@ -133,7 +133,7 @@ import Testing
                 #expect(late.errors.contains(line), "\(late.errors)")
             }
             #expect(try await converted(test) == 20)
-            #expect(try await Program.run(["migrate", jobs.string] + words).output.hasPrefix("Nothing to do"))
+            #expect(try await Program.run(["backfill", jobs.string] + words).output.hasPrefix("Nothing to do"))
         }
     }
 
@@ -141,7 +141,7 @@ import Testing
         try await withTasks { test in
             let jobs = test.folder.appending("jobs")
             try job("after-deploy/tasks.yml", "convert: {field: priority, to: int}", "", below: jobs, in: test)
-            let run = try await Program.run(["migrate", jobs.string, "--uri", test.uri])
+            let run = try await Program.run(["backfill", jobs.string, "--uri", test.uri])
             #expect(run.exitCode == 65, "\(run.errors)")
             #expect(run.errors.contains("write \"requires: deployed\" into it"), "\(run.errors)")
         }
@@ -168,8 +168,8 @@ import Testing
         try await withTasks { test in
             try job("late", in: test)
             let words = [
-                "backfill", test.path("late"), "--uri", test.uri, "--state-database", test.state.name, "--ledger",
-                "none",
+                "backfill", test.path("late"), "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
+                "SHIPSHAPE_LEDGER=none",
             ]
             let no = try await Program.atTerminal(words, askedFor: "[yes/no] ", types: #"no\n"#)
             #expect(no.exitCode == 75, "\(no.output)")
@@ -185,7 +185,7 @@ import Testing
         try await withTasks { test in
             try job("late", in: test)
             try test.job("other", on: "tasks", steps: ["default: {field: seen, value: true}"])
-            let early = try await test.migrate("--ledger", "none")
+            let early = try await test.migrate("SHIPSHAPE_LEDGER=none")
             #expect(early.exitCode == 0, "\(early.output)\(early.errors)")
             #expect(early.errors.contains("late.yml is not run, because it waits for the deploy"), "\(early.errors)")
             #expect(early.output.contains("1 job applied, pending: late."), "\(early.output)")
@@ -194,7 +194,7 @@ import Testing
             let rows = try await test.migrationRows()
             #expect(rows == [["late", "pending, waits for the deploy", "-"], ["other", "applied", "ok"]])
 
-            let late = try await test.migrate("--ledger", "none", "--deployed")
+            let late = try await test.migrate("SHIPSHAPE_LEDGER=none", "--deployed")
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
             #expect(try await test.applied() == ["late", "other"])
             #expect(try await converted(test) == 20)

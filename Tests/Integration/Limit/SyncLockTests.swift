@@ -4,7 +4,7 @@ import Testing
 
 /// A run writes no document that the sync translator has locked.
 ///
-/// With `--unset-locks`, it removes the locks that stay the same during `--lock-wait`, and then writes the documents.
+/// With `--unset-locks`, it removes the locks that stay the same during `lock-wait`, and then writes the documents.
 @Suite struct SyncLockTests {
     private func withPeople(
         on mongod: Mongod? = nil, _ body: (BackfillCase) async throws -> Void
@@ -51,7 +51,7 @@ import Testing
             let dryRun = try await test.backfill("job", "--dry-run")
             #expect(dryRun.output.contains("would change 98 of 100 documents"), "\(dryRun.output)")
             #expect(dryRun.output.contains("skipped, locked by the sync translator: 2, such as _id 10, 20"))
-            let run = try await test.backfill("job", "--lock-wait", "500ms")
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=500ms")
             #expect(run.exitCode == 1, "\(run.status): \(run.errors)")
             #expect(run.output.contains("skipped, locked by the sync translator: 2, such as _id 10, 20"))
             #expect(run.output.contains("skipped, locked by the sync translator: 2"))
@@ -61,7 +61,7 @@ import Testing
 
     @Test func oneThatComesFreeIsWritten() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=30m") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
                 try await unlock(test, writeConcern: ["w": "majority"])
             }
@@ -79,7 +79,7 @@ import Testing
         let mongod = try await Mongod.start()
         try await withPeople(on: mongod) { test in
             try await test.database.run(["profile": 2])
-            let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=30m") { _ in
                 try await waitForCounts(4, test)
                 try await mongod.admin(["configureFailPoint": "disableSnapshotting", "mode": "alwaysOn"])
                 try await unlock(test, writeConcern: ["w": 1])
@@ -96,7 +96,7 @@ import Testing
     @Test func aDocumentThatIsDeletedDuringTheScanIsNotReported() async throws {
         try await withPeople { test in
             try await test.database.run(["profile": 2])
-            let run = try await test.backfill("job", "--lock-wait", "30m") { _ in
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=30m") { _ in
                 try await waitForCounts(4, test)
                 let locked: BSONDocument = ["_id": ["$in": [10, 20]]]
                 try await test.database.run(["delete": "people", "deletes": [["q": .object(locked), "limit": 0]]])
@@ -111,7 +111,7 @@ import Testing
             try await test.database.fill("people", count: 10_050) {
                 ["_id": .integer(1_000 + $0), "_id__baas_transaction": "t"]
             }
-            let run = try await test.backfill("job", "--lock-wait", "0s")
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=0s")
             #expect(run.exitCode == 1, "\(run.status)")
             #expect(run.output.contains("skipped, locked by the sync translator: 10,052"), "\(run.output)")
             #expect(try await test.state.count("failed") == 10_000)
@@ -133,7 +133,7 @@ import Testing
             let isRefused: BSONValue = ["$and": [["$eq": ["$_id", 1]], ["$eq": [["$type": "$v"], "binData"]]]]
             try await test.database.run(["collMod": "people", "validator": ["$expr": ["$not": [isRefused]]]])
             try await test.database.run(["profile": 2])
-            let run = try await test.backfill("job", "--lock-wait", "4s")
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=4s")
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(try await test.state.count("failed") == 2)
             let surveys = try await test.database.count(
@@ -142,10 +142,10 @@ import Testing
         }
     }
 
-    /// The time of `--max-runtime` ends before that of `--lock-wait`.
+    /// The time of `--max-runtime` ends before that of `lock-wait`.
     @Test func aRunThatIsOutOfTimeRemovesNoLock() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lock-wait", "60s", "--max-runtime", "4s", "--unset-locks")
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=60s", "--max-runtime", "4s", "--unset-locks")
             #expect(run.exitCode == 75, "\(run.status): \(run.errors)")
             #expect(try await unwritten(test) == [10, 20])
             #expect(try await test.state.count("failed") == 0)
@@ -154,7 +154,7 @@ import Testing
 
     @Test func onlyALockThatDoesNotChangeIsTakenAway() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lock-wait", "3s", "--unset-locks") { _ in
+            let run = try await test.backfill("job", "SHIPSHAPE_LOCK_WAIT=3s", "--unset-locks") { _ in
                 try await waitUntil("the others are written") { try await unwritten(test) == [10, 20] }
                 // The pass has ended and the run waits for the locks. A lock that changes now belongs to a new
                 // transaction, so the run must not remove it.

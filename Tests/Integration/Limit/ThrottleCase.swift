@@ -30,7 +30,7 @@ enum ThrottleCase {
         _ brake: String, _ metric: String, _ test: BackfillCase, lease: String = "4s", isSteady: Bool = true,
         release: () async throws -> Void
     ) async throws -> ProgramRun {
-        let run = try await test.backfill(flags: ["--lease-ttl", lease]) { program in
+        let run = try await test.backfill(flags: ["SHIPSHAPE_LEASE_TTL=\(lease)"]) { program in
             try await waitForThrottle(brake, test, unless: program)
             let waiting = try await waiting(test).first { $0["brake"]?.text == brake }
             #expect(waiting?["metric"]?.text?.contains(metric) == true, "\(waiting as Any)")
@@ -69,10 +69,10 @@ enum ThrottleCase {
         try await test.state.documents("ranges").first?["waiting"]?.document?.values.compactMap(\.document) ?? []
     }
 
-    /// Runs a command, such as `pause`, on the test's job.
+    /// Runs a part of the command `job`, such as `pause`, on the test's job.
     @discardableResult
     static func steer(_ verb: String, _ test: BackfillCase, _ arguments: String...) async throws -> ProgramRun {
         try await Program.run(
-            [verb, test.path()] + arguments + ["--uri", test.uri, "--state-database", test.state.name])
+            ["job", verb, test.path()] + arguments + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
     }
 }

@@ -21,7 +21,7 @@ import Testing
             }
             let user = try await mongod.addUser(name, roles: roles + [watch])
             let run = try await test.backfill(
-                flags: ["--lease-ttl", "60s"], uri: user, fault: "after-checkpoint:1:stop"
+                flags: ["SHIPSHAPE_LEASE_TTL=60s"], uri: user, fault: "after-checkpoint:1:stop"
             ) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await mongod.admin(["revokeRolesFromUser": .string(name), "roles": [watch]])

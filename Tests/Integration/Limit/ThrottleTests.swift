@@ -19,7 +19,7 @@ import Testing
 
     @Test func anOperatorsPauseHoldsUntilResume() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
-            let flags = ["--lease-ttl", "60s"]
+            let flags = ["SHIPSHAPE_LEASE_TTL=60s"]
             let run = try await test.backfill(flags: flags, fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 #expect(try await ThrottleCase.steer("pause", test).exitCode == 0)

@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// `unsynced` reads the ledger and writes nothing.
+/// `ledger show` reads the ledger and writes nothing.
 @Suite struct UnsyncedReadOnlyTests {
     private static func reading(_ database: String) -> BSONValue {
         ["resource": ["db": .string(database), "collection": ""], "actions": ["find", "listCollections"]]
@@ -14,7 +14,7 @@ import Testing
             try await test.fill()
             let uri = try await test.mongod.addUser(
                 "reader-\(test.database.name)", privileges: [Self.reading(test.database.name)])
-            let run = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger"], uri: uri)
+            let run = try await test.unsynced(try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger"], uri: uri)
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("3 still fail, 1 might fail, 2 are stale"), "\(run.output)")
         }
@@ -29,7 +29,7 @@ import Testing
             let blind = try await test.mongod.addUser("blind-\(test.database.name)", privileges: [])
             let lister = try await test.mongod.addUser("lister-\(test.database.name)", privileges: [listing])
             for uri in [blind, lister] {
-                let run = try await test.unsynced(["--ledger", "DB.ledger"], uri: uri)
+                let run = try await test.unsynced(["SHIPSHAPE_LEDGER=DB.ledger"], uri: uri)
                 #expect(run.exitCode == 77, "\(run.output)")
                 #expect(run.errors.contains("\(test.database.name).ledger"), "\(run.errors)")
                 #expect(run.output == "")
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// `unsynced` sends no command that writes.
+    /// `ledger show` sends no command that writes.
     ///
     /// The test reads the server's profiler, which records every command that reaches the test's database.
     @Test func noCommandThatWritesReachesTheServer() async throws {
@@ -48,7 +48,7 @@ import Testing
             let appName = "unsynced-\(test.database.name)"
             try await test.database.run(["profile": 2])
             let run = try await test.unsynced(
-                try test.schema() + ["--ledger", "DB.ledger"], uri: test.mongod.uri(appName: appName))
+                try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger"], uri: test.mongod.uri(appName: appName))
             try await test.database.run(["profile": 0])
             #expect(run.exitCode == 1)
             let seen = try await test.database.documents("system.profile", ["appName": .string(appName)])

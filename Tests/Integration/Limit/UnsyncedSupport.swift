@@ -1,17 +1,18 @@
 import BSON
 import TestSupport
 
-/// A ledger with entries of every kind, the documents that they name, and a function that runs `unsynced` on them.
+/// A ledger with entries of every kind, the documents that they name, and a function that runs `ledger show` on them.
 struct UnsyncedCase {
     static let person = "64f1c0de5ea51de5ca1ab1e0"
     let mongod: Mongod
     let database: TestDatabase
     let folder: CommandLineFolder
 
-    /// Runs `unsynced` with a connection string and these arguments, in which `DB` is replaced by the database's name.
+    /// Runs `ledger show` with a connection string and these arguments, in which `DB` is replaced by the database's name.
     func unsynced(_ more: [String] = [], uri: String? = nil) async throws -> ProgramRun {
         try await Program.run(
-            ["unsynced", "--uri", uri ?? mongod.uri] + more.map { $0.replacing("DB.", with: "\(database.name).") })
+            ["ledger", "show", "--uri", uri ?? mongod.uri] + more.map { $0.replacing("DB.", with: "\(database.name).") }
+        )
     }
 
     /// Writes the schema of `person` to a file, and returns the arguments that name it.

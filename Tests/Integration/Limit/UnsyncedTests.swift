@@ -3,7 +3,7 @@ import Mongo
 import TestSupport
 import Testing
 
-/// Tests the report that `unsynced` makes of a ledger.
+/// Tests the report that `ledger show` makes of a ledger.
 @Suite struct UnsyncedTests {
     private func with(_ body: (UnsyncedCase) async throws -> Void) async throws {
         try await UnsyncedCase.with(try await Mongod.shared, body)
@@ -12,7 +12,7 @@ import Testing
     @Test func countsByAppCollectionAndReason() async throws {
         try await with { test in
             try await test.fill()
-            let run = try await test.unsynced(["--ledger", "DB.ledger", "--limit", "100"])
+            let run = try await test.unsynced(["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_LIMIT=100"])
             #expect(run.exitCode == 1)
             let name = test.database.name
             #expect(
@@ -31,7 +31,7 @@ import Testing
         try await with { test in
             try await test.fill()
             let run = try await test.unsynced(
-                try test.schema() + ["--ledger", "DB.ledger", "--app", "mine", "--output", "json"])
+                try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=mine", "--output", "json"])
             #expect(run.exitCode == 1)
             let report = try BSONDocument(extendedJSON: run.output)
             #expect(
@@ -46,7 +46,8 @@ import Testing
             // The failing document that the ledger does not record is not counted.
             #expect(groups[0]["documents"] == 1)
 
-            let text = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--app", "mine"])
+            let text = try await test.unsynced(
+                try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=mine"])
             #expect(text.output.contains(": why documents fail\n  documents  level"), "\(text.output)")
             #expect(!text.output.contains(#"\n"#))
         }
@@ -56,11 +57,11 @@ import Testing
         try await with { test in
             try await test.database.fill("person", [["_id": 4, "name": "Ada"]])
             try await test.database.fill("ledger", [4, 5].map { test.entry($0, of: "person", id: .integer($0)) })
-            let run = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger"])
+            let run = try await test.unsynced(try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger"])
             #expect(run.exitCode == 0, "\(run.output)")
             #expect(run.output.contains("0 still fail, 0 might fail, 2 are stale (1 fit now, 1 are gone).\n"))
-            #expect(try await test.unsynced(["--ledger", "DB.ledger"]).exitCode == 1)
-            let full = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger", "--limit", "2"])
+            #expect(try await test.unsynced(["SHIPSHAPE_LEDGER=DB.ledger"]).exitCode == 1)
+            let full = try await test.unsynced(try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_LIMIT=2"])
             #expect(full.exitCode == 1)
             #expect(full.output.hasPrefix("Sync has stopped: 2 documents are unsynced, and the limit is 2. "))
         }
@@ -85,7 +86,7 @@ import Testing
                         3, of: "person", id: .objectID(ObjectID(high: id.high, low: id.low + 1))),
                 ])
             let file = try test.folder.write(schema, to: "id.json")
-            let run = try await test.unsynced([file, "--collection", "DB.person", "--ledger", "DB.ledger"])
+            let run = try await test.unsynced([file, "--collection", "DB.person", "SHIPSHAPE_LEDGER=DB.ledger"])
             #expect(run.output.contains("2 documents, 3 entries"), "\(run.output)")
             #expect(run.output.contains("2 still fail, 0 might fail, 0 are stale"))
         }
@@ -97,7 +98,7 @@ import Testing
                 ["_id": .integer($0), "name": $0 % 5 == 0 ? 5 : "x"]
             }
             try await test.database.fill("ledger", count: 3_000) { test.entry($0, of: "person", id: .integer($0)) }
-            let run = try await test.unsynced(try test.schema() + ["--ledger", "DB.ledger"])
+            let run = try await test.unsynced(try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger"])
             #expect(
                 run.output.contains("500 still fail, 0 might fail, 2,500 are stale (2,000 fit now, 500 are gone)."),
                 "\(run.output)")
@@ -113,13 +114,13 @@ import Testing
             try await test.database.pool.withClient { client throws(MongoError) in
                 _ = try client.collection(ledger).insertMany(documents)
             }
-            let run = try await test.unsynced(["--app", app])
+            let run = try await test.unsynced(["SHIPSHAPE_APP_ID=\(app)"])
             #expect(run.output.contains("app \(app) (\(ledger)): 2 documents, 2 entries"), "\(run.output)")
             let check = try await Program.run(
-                try test.folder.check(test.database, on: test.mongod).filter { $0 != "--ledger" && $0 != "none" }
-                    + ["--app", app])
+                try test.folder.check(test.database, on: test.mongod).filter { $0 != "SHIPSHAPE_LEDGER=none" }
+                    + ["SHIPSHAPE_APP_ID=\(app)"])
             #expect(check.output.contains("2 in the ledger, 0 certain"), "\(check.output) \(check.errors)")
-            let other = try await test.unsynced(["--app", "nobody-\(app)", "--ledger", "\(ledger)"])
+            let other = try await test.unsynced(["SHIPSHAPE_APP_ID=nobody-\(app)", "SHIPSHAPE_LEDGER=\(ledger)"])
             #expect(other.exitCode == 0)
             #expect(other.output.contains("the ledger has no entry of the app nobody-\(app)"))
             _ = try await test.database.pool.withClient { client throws(MongoError) in
@@ -130,22 +131,23 @@ import Testing
 
     @Test func aLedgerThatIsNamedAndNotThereIsRefused() async throws {
         try await with { test in
-            // A ledger that `--ledger` names must exist. Without the flag, the server need not have a ledger.
-            let named = try await test.unsynced(["--ledger", "DB.nothing"])
-            #expect(named.exitCode == 64)
+            // A ledger that the setting `ledger` names must exist. Without the setting, the server need not have a ledger.
+            let named = try await test.unsynced(["SHIPSHAPE_LEDGER=DB.nothing"])
+            #expect(named.exitCode == 78)
             #expect(named.output == "")
             #expect(
                 named.errors
-                    == "shipshape: --ledger \(test.database.name).nothing: there is no such collection (if there "
-                    + "is no ledger, use --ledger none)\n")
+                    == "shipshape: SHIPSHAPE_LEDGER: \(test.database.name).nothing: there is no such collection (if there "
+                    + "is no ledger, set SHIPSHAPE_LEDGER=none)\n")
         }
     }
 
     @Test(arguments: [
-        ["--ledger", "none"], ["--limit", "0"], ["--collection", "a.b"], ["--collection", "nodot", "schema.json"],
+        ["SHIPSHAPE_LEDGER=none"], ["--collection", "a.b"],
+        ["--collection", "nodot", "schema.json"],
     ])
     func wrongUsageIsRefused(_ arguments: [String]) async throws {
-        let run = try await Program.run(["unsynced", "--uri", "mongodb://127.0.0.1:1"] + arguments)
+        let run = try await Program.run(["ledger", "show", "--uri", "mongodb://127.0.0.1:1"] + arguments)
         #expect(run.exitCode == 64, "\(run.errors)")
     }
 
@@ -156,7 +158,7 @@ import Testing
             for (display, isShown) in [("show", true), ("hash", false), ("none", false)] {
                 for form in ["text", "json"] {
                     let run = try await test.unsynced(
-                        try test.schema() + ["--ledger", "DB.ledger", "--ids", display, "--output", form])
+                        try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_IDS=\(display)", "--output", form])
                     #expect(run.output.contains("770077007") == isShown, "\(display) \(form)")
                     #expect(run.output.contains("#") || display != "hash")
                 }
@@ -178,9 +180,9 @@ extension UnsyncedTests {
                 "ledger",
                 reasons.enumerated().map { test.entry($0.offset, of: "person", id: 1, reason: $0.element) })
             for form in ["text", "json"] {
-                let ledger = ["--ledger", "DB.ledger", "--output", form]
+                let ledger = ["SHIPSHAPE_LEDGER=DB.ledger", "--output", form]
                 for ids in ["none", "hash"] {
-                    let hidden = try await test.unsynced(ledger + ["--ids", ids])
+                    let hidden = try await test.unsynced(ledger + ["SHIPSHAPE_IDS=\(ids)"])
                     #expect(!hidden.output.contains("s3cret") && !hidden.output.contains("12345"), "\(hidden.output)")
                     #expect(hidden.output.contains("the ledger's reasons are not shown"))
                 }

@@ -78,7 +78,7 @@ import Testing
     /// At the end of the test, a signal ends the run before the answer arrives.
     @Test func theLeaseIsKeptWhileAnAnswerIsWaitedFor() async throws {
         try await withPeople("{command: \"touch FOLDER/asked; sleep 60\", timeout: 60s}") { test in
-            let run = try await test.backfill(flags: ["--lease-ttl", "1s"]) { program in
+            let run = try await test.backfill(flags: ["SHIPSHAPE_LEASE_TTL=1s"]) { program in
                 try await waitUntil("it is asked") {
                     FileManager.default.fileExists(atPath: test.folder.appending("asked").string)
                 }
@@ -126,7 +126,7 @@ import Testing
             #expect(asked())
             try FileManager.default.removeItem(atPath: test.folder.appending("asked").string)
             let undo = try await Program.run(
-                ["undo", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name])
+                ["undo", "job", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
             #expect(undo.exitCode == 0, "\(undo.errors)")
             #expect(!asked())
         }

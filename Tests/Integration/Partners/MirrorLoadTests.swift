@@ -45,7 +45,7 @@ import Testing
             let model = try await Self.load(workload, test) { model in
                 let end = ContinuousClock.now + .seconds(seconds)
                 while ContinuousClock.now < end {
-                    let terms = ["--lease-ttl", "3s", "--lease-wait", "120s"]
+                    let terms = ["SHIPSHAPE_LEASE_TTL=3s", "SHIPSHAPE_LEASE_WAIT=120s"]
                     let run = try await test.run("mirror", terms[0], terms[1], terms[2], terms[3]) { first in
                         let other = try await test.run("mirror", terms[0], terms[1], terms[2], terms[3]) { second in
                             if elections % 2 == 0 { try await set.stepDown() } else { try await set.killPrimary() }

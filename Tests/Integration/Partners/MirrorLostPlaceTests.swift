@@ -93,7 +93,7 @@ import Testing
     /// A running mirror ends, and overwrites nothing, if the state document with the mirror's position is deleted.
     @Test func aRecordThatGoesUnderARunningMirrorEndsItAndOverwritesNothing() async throws {
         try await PartnerCase.withCopy { test in
-            let run = try await test.run("mirror", "--lease-ttl", "5s") { program in
+            let run = try await test.run("mirror", "SHIPSHAPE_LEASE_TTL=5s") { program in
                 try await test.database.update("Task", PartnerCase.source(1), ["$set": ["title": "one"]])
                 try await waitUntil("it is carried over") {
                     try await test.database.documents("TaskV2", PartnerCase.target(1)).first?["name"] == "one"

@@ -135,7 +135,8 @@ import Testing
             try await test.database.update("Task", PartnerCase.source(3), ["$set": ["title": "first"]])
             #expect(try await test.run("mirror", "--once", fault: "before-commit:1:kill").wasKilled)
             #expect(try await name(3, test) == "task 3")
-            let next = try await test.run("mirror", "--once", "--lease-ttl", "5s", "--lease-wait", "90s", "-o", "json")
+            let next = try await test.run(
+                "mirror", "--once", "SHIPSHAPE_LEASE_TTL=5s", "SHIPSHAPE_LEASE_WAIT=90s", "-o", "json")
             #expect(next.exitCode == 0, "\(next.errors)")
             #expect(try await name(3, test) == "first")
             #expect(try await test.differences()["difference_count"] == 0)

@@ -169,8 +169,11 @@ struct NodeFunctions {
                 }
                 let trigger = try #require(triggered.folder.text(of: "app/triggers/tasks_from_source.json"))
                 let json = try #require(try BSONValue(extendedJSON: trigger).document)
-                #expect(json["config"]?.document?["operation_types"] == ["INSERT", "UPDATE", "REPLACE", "DELETE"])
-                #expect(json["config"]?.document?["collection"] == "Task")
+                #expect(
+                    json["doctor", "--settings"]?.document?["operation_types"] == [
+                        "INSERT", "UPDATE", "REPLACE", "DELETE",
+                    ])
+                #expect(json["doctor", "--settings"]?.document?["collection"] == "Task")
             }
         }
     }

@@ -56,10 +56,10 @@ struct PartnerCase: Sendable {
         _ command: String, flags: [String], uri: String? = nil, fault: String? = nil,
         during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let isLeased = ["init", "mirror"].contains(command) && !flags.contains("--lease-ttl")
+        let isLeased = ["init", "mirror"].contains(command) && !flags.contains { $0.hasPrefix("SHIPSHAPE_LEASE_TTL=") }
         let arguments =
             ["partner", command, folder.path.appending("tasks.yml").string, "--uri", uri ?? self.uri]
-            + ["--state-database", state.name] + (isLeased ? ["--lease-ttl", "60s"] : [])
+            + ["SHIPSHAPE_STATE_DATABASE=\(state.name)"] + (isLeased ? ["SHIPSHAPE_LEASE_TTL=60s"] : [])
             + (command == "init" && !flags.contains("--dry-run") ? ["--yes"] : [])
         return try await Program.run(arguments + flags, fault: fault, during: during)
     }
@@ -123,8 +123,8 @@ struct PartnerCase: Sendable {
     func differences(_ flags: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             [
-                "partner", "verify", folder.path.appending("tasks.yml").string, "--uri", uri, "--state-database",
-                state.name, "-o", "json",
+                "partner", "verify", folder.path.appending("tasks.yml").string, "--uri", uri,
+                "SHIPSHAPE_STATE_DATABASE=\(state.name)", "-o", "json",
             ] + flags)
         try #require([0, 1].contains(run.exitCode), "\(run.errors)")
         return try #require(try BSONValue(extendedJSON: run.output).document)

@@ -24,13 +24,13 @@ import Testing
         let old = try test.folder.write(Self.old, to: "v1/Task.json")
         let new = try test.folder.write(Self.new, to: "v2/TaskV2.json")
         return try await Program.run(
-            ["partner", "plan", old, new, "--collection", "\(test.database.name).Task", "--name", "tasks"]
+            ["partner", "plan", old, new, "--collection", "\(test.database.name).Task"]
                 + ["--out", test.folder.path.appending("tasks.yml").string] + flags)
     }
 
     @Test func aPlannedJobRunsAsItIs() async throws {
         try await Mongod.shared.withPartner { test in
-            let planned = try await plan(test, "--rename", "title=name")
+            let planned = try await plan(test, "SHIPSHAPE_RENAMES=title=name")
             #expect(planned.exitCode == 0, "\(planned.errors)")
             let text = try #require(test.folder.text(of: "tasks.yml"))
             #expect(text.contains("id: {from: objectId, to: string}"), "\(text)")
@@ -44,8 +44,8 @@ import Testing
             let next = try test.folder.write(Self.old.replacing("\"int\"", with: "\"string\""), to: "next.json")
             let check = try await Program.run([
                 "check", next, "--active", test.folder.path.appending("v1/Task.json").string, "--collection",
-                "\(test.database.name).Task", "--uri", test.uri, "--ledger", "none", "--state-database",
-                test.state.name,
+                "\(test.database.name).Task", "--uri", test.uri, "SHIPSHAPE_LEDGER=none",
+                "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             let target = "\(test.database.name).TaskV2"
             // No mirror runs, so `check` reports that the partner does not serve the schema change yet.

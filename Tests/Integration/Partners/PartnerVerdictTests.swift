@@ -77,9 +77,9 @@ import Testing
         _ command: String, _ test: PartnerCase, to next: Next = .additional, _ flags: String...
     ) async throws -> ProgramRun {
         let (old, new) = (test.folder.path.appending("old").string, test.folder.path.appending(next.rawValue).string)
-        let schemas = command == "check" ? [new, "--active", old, "--ledger", "none"] : [old, new]
+        let schemas = command == "check" ? [new, "--active", old, "SHIPSHAPE_LEDGER=none"] : [old, new]
         return try await Program.run(
-            [command] + schemas + ["--uri", test.uri, "--state-database", test.state.name] + flags)
+            [command] + schemas + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"] + flags)
     }
 
     /// Compares the original and the partner collection, and moves the stored time of the comparison into the past.

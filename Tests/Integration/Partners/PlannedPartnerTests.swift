@@ -48,7 +48,7 @@ import Testing
     private func partner(_ command: String, _ test: PartnerCase, _ collection: String) async throws -> ProgramRun {
         let file = test.folder.path.pushing(FilePath("jobs/partner/\(test.database.name).\(collection).yml"))
         return try await Program.run(
-            ["partner", command, file.string, "--uri", test.uri, "--state-database", test.state.name]
+            ["partner", command, file.string, "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"]
                 + (command == "init" ? ["--yes"] : []))
     }
 
@@ -114,7 +114,7 @@ import Testing
             try test.folder.write(Self.task("objectId"), to: "v2/\(test.database.name)/Chore/schema.json")
             try await test.load(25)
             let (from, to) = ("\(test.database.name).Task", "\(test.database.name).Chore")
-            let planned = try await plan(test, "--rename", "\(from)=\(to)")
+            let planned = try await plan(test, "SHIPSHAPE_RENAMES=\(from)=\(to)")
             #expect(planned.exitCode == 1, "\(planned.errors)\(planned.output)\(old)\(new)")
             let made = try await partner("init", test, "Task")
             #expect(made.exitCode == 0, "\(made.errors)\(made.output)")

@@ -40,14 +40,14 @@ struct PrismaCase: Sendable {
     func run(_ arguments: String...) async throws -> ProgramRun { try await run(arguments) }
 
     func run(_ arguments: [String]) async throws -> ProgramRun {
-        try await Program.run(arguments + ["--uri", backfill.uri, "--database", backfill.database.name])
+        try await Program.run(arguments + ["--uri", backfill.uri, "SHIPSHAPE_DATABASE=\(backfill.database.name)"])
     }
 
     /// Plans the jobs from the older schema to the newer one, with the flags in the fixture's file `flags`.
     func plan() async throws -> ProgramRun {
         let flags = try String(contentsOfFile: root.appending("flags").string, encoding: .utf8)
         return try await run(
-            ["plan", old, new, "--out", jobs.string, "--fail-on", "unplanned"]
+            ["plan", old, new, "--out", jobs.string]
                 + flags.split(separator: "\n").map(String.init))
     }
 
@@ -57,7 +57,7 @@ struct PrismaCase: Sendable {
             let run = try await Program.run(
                 [
                     "backfill", folder.appending(file).string, "--yes", "--reviewed", "--uri", backfill.uri,
-                    "--state-database", backfill.state.name, "--lease-ttl", "20s",
+                    "SHIPSHAPE_STATE_DATABASE=\(backfill.state.name)", "SHIPSHAPE_LEASE_TTL=20s",
                 ] + flags)
             // A job that runs before the newer schema is deployed ends with 1 if its collection still has documents
             // that the newer schema cannot read. The jobs that run after the deployment repair these documents.

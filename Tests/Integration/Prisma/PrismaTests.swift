@@ -45,7 +45,7 @@ import Testing
         try await PrismaCase.with(name) { prisma in
             func failing() async throws -> Set<String> {
                 let file = prisma.backfill.folder.appending("failing.jsonl").string
-                _ = try await prisma.run("check", prisma.old, "--failures", file, "--threads", "1")
+                _ = try await prisma.run("check", prisma.old, "--failures", file, "SHIPSHAPE_THREADS=1")
                 let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
                 return Set(lines.filter { $0.contains("\"verdict\": \"certain\"") }.map(String.init))
             }
@@ -60,11 +60,11 @@ import Testing
         for name in PrismaCase.names {
             try await PrismaCase.with(name) { prisma in
                 let file = prisma.backfill.folder.appending("schema.prisma").string
-                let inferred = try await prisma.run("infer", "--as", "prisma", "--out", file)
+                let inferred = try await prisma.run("schema", "infer", "--as", "prisma", "--out", file)
                 #expect(inferred.exitCode == 0, "\(inferred.output)\(inferred.errors)")
                 let check = try await prisma.run("check", file)
                 #expect(check.exitCode == 0, "\(check.output)\(check.errors)")
-                let lint = try await Program.run(["lint", file, "--database", "app"])
+                let lint = try await Program.run(["lint", file, "SHIPSHAPE_DATABASE=app"])
                 #expect(lint.exitCode == 0, "\(lint.output)\(lint.errors)")
             }
         }
@@ -108,8 +108,8 @@ import Testing
                 }
                 """)
             let run = try await Program.run([
-                "check", file, "--info", "--prove", "-o", "json", "--uri", backfill.uri, "--database",
-                backfill.database.name,
+                "check", file, "--info", "--count-groups", "-o", "json", "--uri", backfill.uri,
+                "SHIPSHAPE_DATABASE=\(backfill.database.name)",
             ])
             #expect(run.exitCode == 1, "\(run.errors)")
             let report = try BSONDocument(extendedJSON: run.output)
@@ -127,7 +127,7 @@ import Testing
     @Test func thePrefilterLeavesOutOnlyDocumentsThatCanBeRead() async throws {
         try await PrismaCase.with("shop") { prisma in
             let plain = try await prisma.run("check", prisma.new, "-o", "json")
-            let filtered = try await prisma.run("check", prisma.new, "-o", "json", "--prefilter")
+            let filtered = try await prisma.run("check", prisma.new, "-o", "json", "SHIPSHAPE_PREFILTER=true")
             func groups(_ run: ProgramRun) throws -> [BSONValue] {
                 let report = try BSONDocument(extendedJSON: run.output)
                 return report["collections"]?.document?.values.compactMap { $0.document?["groups"] } ?? []

@@ -71,7 +71,7 @@ import Testing
     /// missing.
     @Test(
         .fencedDeletes,
-        arguments: RoleCase.commands.filter { ["check", "backfill", "watch"].contains($0.arguments[0]) })
+        arguments: RoleCase.commands.filter { ["check", "backfill", "ledger"].contains($0.arguments[0]) })
     func theFullRoleIsEnoughToo(_ command: RoleCase.Command) async throws {
         try await Mongod.withRoles { test in
             try await test.precede(command)
@@ -83,7 +83,7 @@ import Testing
 
     @Test func withoutALoginNothingIsMissing() async throws {
         let mongod = try await Mongod.shared
-        let run = try await Program.run(["status", "--uri", mongod.uri, "--state-database", "no_such_state"])
+        let run = try await Program.run(["status", "--uri", mongod.uri, "SHIPSHAPE_STATE_DATABASE=no_such_state"])
         #expect(run.exitCode == 0, "\(run.errors)")
     }
 
@@ -107,7 +107,7 @@ import Testing
             (["chekc"], "there is no command \"chekc\" (did you mean \"check\"?)"),
             (["backfill"], "say what backfill works on"),
             (["partner", "plan"], "there is no command \"partner plan\""),
-            (["pause", "--dry-run"], "--dry-run: pause has no dry run"), (["grants"], "grants needs no role"),
+            (["job", "pause", "--dry-run"], "--dry-run: job pause has no dry run"), (["grants"], "grants needs no role"),
         ] {
             let run = try await Program.run(["grants"] + words)
             #expect(run.exitCode == 64, "\(words): \(run.errors)")

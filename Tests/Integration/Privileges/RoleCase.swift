@@ -29,8 +29,8 @@ struct RoleCase: Sendable {
         var testDescription: String { arguments.joined(separator: " ") }
     }
 
-    private static let run = ["backfill", "FILE", "--yes", "--ledger", "none"]
-    private static let copy = ["partner", "init", "FILE", "--yes", "--ledger", "none"]
+    private static let run = ["backfill", "FILE", "--yes", "SHIPSHAPE_LEDGER=none"]
+    private static let copy = ["partner", "init", "FILE", "--yes", "SHIPSHAPE_LEDGER=none"]
     private static let mirror = ["partner", "mirror", "FILE", "--once"]
     private static let verify = ["partner", "verify", "FILE"]
     private static let cutover = ["partner", "cutover", "FILE", "--yes", "--quiet-for", "1ms"]
@@ -39,38 +39,40 @@ struct RoleCase: Sendable {
     static let commands: [Command] = [
         Command(grants: ["check", "FILE"], arguments: ["check", "FILE"], subject: "person.json"),
         Command(
-            grants: ["check", "FILE", "--ledger", "none"],
-            arguments: ["check", "FILE", "--active", "FILE", "--ledger", "none", "--prove", "--count", "--prefilter"],
+            grants: ["check", "FILE", "SHIPSHAPE_LEDGER=none"],
+            arguments: [
+                "check", "FILE", "--active", "FILE", "SHIPSHAPE_LEDGER=none", "--count-groups", "SHIPSHAPE_PREFILTER=true",
+            ],
             subject: "person.json"),
         Command(
-            grants: ["check --part", "FILE", "--ledger", "none"],
-            arguments: ["check", "FILE", "--part", "1/2", "--ledger", "none"], subject: "person.json"),
+            grants: ["check --part", "FILE", "SHIPSHAPE_LEDGER=none"],
+            arguments: ["check", "FILE", "--part", "1/2", "SHIPSHAPE_LEDGER=none"], subject: "person.json"),
         Command(
-            grants: ["check", "live", "--ledger", "none"], arguments: ["check", "live", "--ledger", "none"],
+            grants: ["check", "live", "SHIPSHAPE_LEDGER=none"], arguments: ["check", "live", "SHIPSHAPE_LEDGER=none"],
             subject: "person.json"),
         Command(
-            grants: ["check", "FILE", "--ledger", "none", "--history", "HISTORY"],
-            arguments: ["check", "FILE", "--ledger", "none", "--history", "HISTORY"], subject: "person.json"),
+            grants: ["check", "FILE", "SHIPSHAPE_LEDGER=none", "--history", "HISTORY"],
+            arguments: ["check", "FILE", "SHIPSHAPE_LEDGER=none", "--history", "HISTORY"], subject: "person.json"),
         Command(
-            grants: ["check", "FILE", "--ledger", "none", "--failures", "FAILURES"],
-            arguments: ["check", "FILE", "--ledger", "none", "--failures", "FAILURES"], subject: "person.json"),
+            grants: ["check", "FILE", "SHIPSHAPE_LEDGER=none", "--failures", "FAILURES"],
+            arguments: ["check", "FILE", "SHIPSHAPE_LEDGER=none", "--failures", "FAILURES"], subject: "person.json"),
         Command(
             grants: ["history", "HISTORY"], arguments: ["history", "HISTORY"],
-            before: [["check", "FILE", "--ledger", "none", "--history", "HISTORY"]], subject: "person.json"),
+            before: [["check", "FILE", "SHIPSHAPE_LEDGER=none", "--history", "HISTORY"]], subject: "person.json"),
         Command(grants: ["lint", "FILE"], arguments: ["lint", "FILE"], subject: "person.json"),
         Command(grants: ["lint", "live"], arguments: ["lint", "live"], subject: "person.json"),
         Command(grants: ["diff", "FILE"], arguments: ["diff", "FILE", "NEXT"], subject: "person.json"),
         Command(grants: ["plan", "FILE"], arguments: ["plan", "FILE", "NEXT"], subject: "person.json"),
-        Command(grants: ["plan --fix", "FILE"], arguments: ["plan", "--fix", "FILE"], subject: "person.json"),
+        Command(grants: ["plan", "FILE"], arguments: ["plan", "FILE"], subject: "person.json"),
         Command(
             grants: ["enforce", "FILE"], arguments: ["enforce", "FILE", "--yes"], subject: "validator.json",
             exitCodes: [0]),
         Command(
             grants: ["enforce", "FILE", "--dry-run"], arguments: ["enforce", "FILE", "--dry-run"],
             subject: "validator.json"),
-        Command(grants: ["infer"], arguments: ["infer"], subject: "person.json"),
-        Command(grants: ["unsynced"], arguments: ["unsynced"], subject: "person.json"),
-        Command(grants: ["unsynced", "FILE"], arguments: ["unsynced", "FILE"], subject: "person.json"),
+        Command(grants: ["schema", "infer"], arguments: ["schema", "infer"], subject: "person.json"),
+        Command(grants: ["ledger", "show"], arguments: ["ledger", "show"], subject: "person.json"),
+        Command(grants: ["ledger", "show", "FILE"], arguments: ["ledger", "show", "FILE"], subject: "person.json"),
         Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "job.yml"),
         Command(
             grants: ["backfill", "FILE", "--dry-run"], arguments: ["backfill", "FILE", "--dry-run"],
@@ -85,21 +87,29 @@ struct RoleCase: Sendable {
             subject: "job.yml"),
         Command(
             grants: ["undo", "FILE"], arguments: ["undo", "FILE", "--yes"], before: [run], subject: "extract.yml"),
-        Command(grants: ["migrate", "FILE"], arguments: ["migrate", "FILE", "--yes"], subject: "jobs"),
+        Command(grants: ["backfill", "FILE"], arguments: ["backfill", "FILE", "--yes"], subject: "jobs"),
         Command(
-            grants: ["migrate", "FILE", "--dry-run"], arguments: ["migrate", "FILE", "--dry-run"], subject: "jobs"),
+            grants: ["backfill", "FILE", "--dry-run"], arguments: ["backfill", "FILE", "--dry-run"], subject: "jobs"),
         Command(grants: ["status"], arguments: ["status"], before: [run], subject: "job.yml"),
-        Command(grants: ["pause"], arguments: ["pause", "FILE"], before: [run], subject: "job.yml"),
+        Command(grants: ["job", "pause"], arguments: ["job", "pause", "FILE"], before: [run], subject: "job.yml"),
         Command(
-            grants: ["resume"], arguments: ["resume", "FILE"], before: [run, ["pause", "FILE"]], subject: "job.yml"),
-        Command(grants: ["tune"], arguments: ["tune", "FILE", "nice=0.5"], before: [run], subject: "job.yml"),
-        Command(grants: ["deployed"], arguments: ["deployed", "FILE", "--yes"], before: [run], subject: "next.yml"),
+            grants: ["job", "resume"], arguments: ["job", "resume", "FILE"], before: [run, ["job", "pause", "FILE"]],
+            subject: "job.yml"),
         Command(
-            grants: ["rebind", "FILE"], arguments: ["rebind", "FILE", "--yes"], before: [run], isMoved: true,
+            grants: ["job", "tune"], arguments: ["job", "tune", "FILE", "nice=0.5"], before: [run], subject: "job.yml"),
+        Command(
+            grants: ["job", "deployed"], arguments: ["job", "deployed", "FILE", "--yes"], before: [run],
+            subject: "next.yml"),
+        Command(
+            grants: ["job", "rebind", "FILE"], arguments: ["job", "rebind", "FILE", "--yes"], before: [run],
+            isMoved: true,
             subject: "job.yml", exitCodes: [0]),
         Command(
-            grants: ["cleanup", "FILE"], arguments: ["cleanup", "FILE", "--yes"], before: [run], subject: "once.yml"),
-        Command(grants: ["watch", "FILE"], arguments: ["watch", "FILE", "--once"], subject: "person.json"),
+            grants: ["job", "cleanup", "FILE"], arguments: ["job", "cleanup", "FILE", "--yes"], before: [run],
+            subject: "once.yml"),
+        Command(
+            grants: ["ledger", "follow", "FILE"], arguments: ["ledger", "follow", "FILE", "--once"],
+            subject: "person.json"),
         Command(
             grants: ["partner", "init", "FILE"], arguments: ["partner", "init", "FILE", "--yes"], subject: "tasks.yml"),
         Command(
@@ -108,7 +118,7 @@ struct RoleCase: Sendable {
         Command(grants: ["partner", "mirror", "FILE"], arguments: mirror, before: [copy], subject: "tasks.yml"),
         Command(grants: ["partner", "verify", "FILE"], arguments: verify, before: [copy], subject: "tasks.yml"),
         Command(
-            grants: ["partner", "status", "FILE"], arguments: ["partner", "status", "FILE"], before: [copy],
+            grants: ["status", "FILE"], arguments: ["status", "FILE"], before: [copy],
             subject: "tasks.yml"),
         Command(
             grants: ["partner", "cutover", "FILE"], arguments: cutover, before: [copy, mirror, verify],
@@ -181,15 +191,13 @@ struct RoleCase: Sendable {
         }
     }
 
-    /// Returns the flags for the collection and the state database, if the command takes them.
-    /// - Parameter isRole: whether the arguments are those of `grants`.
-    private func flags(_ arguments: [String], isRole: Bool = false) -> [String] {
+    /// Returns the flag for the collection, if the command takes it, and the setting of the state database.
+    private func flags(_ arguments: [String]) -> [String] {
         let name = arguments[0].prefix { $0 != " " }
-        let isOfSchema = ["check", "lint", "diff", "plan", "enforce", "infer", "unsynced", "watch"].contains(name)
-        let takesCollection = isOfSchema && (arguments[0] != "unsynced" || arguments.count > 1)
-        let takesState = isRole || !["history", "lint", "diff", "plan", "infer", "unsynced"].contains(arguments[0])
+        let isOfSchema = ["check", "lint", "diff", "plan", "enforce", "schema", "ledger"].contains(name)
+        let takesCollection = isOfSchema && (arguments.prefix(2) != ["ledger", "show"] || arguments.count > 2)
         return (takesCollection ? ["--collection", collection] : [])
-            + (takesState ? ["--state-database", state.name] : [])
+            + ["SHIPSHAPE_STATE_DATABASE=\(state.name)"]
     }
 
     /// Returns the privileges of the role that `grants` prints for a command.
@@ -197,7 +205,7 @@ struct RoleCase: Sendable {
     func privileges(of command: Command, isFull: Bool = false) async throws -> [BSONValue] {
         let words = words(command.grants, of: command)
         let run = try await Program.run(
-            ["grants"] + words + flags(command.grants, isRole: true) + (isFull ? ["--full"] : []))
+            ["grants"] + words + flags(command.grants) + (isFull ? ["--full"] : []))
         try #require(run.exitCode == 0, "\(run.errors)")
         // These lines are JavaScript for mongosh. They differ from JSON only in that their keys have no quotation
         // marks.

@@ -43,10 +43,10 @@ import Testing
                 - {collection: \(namespace), path: name, rule: type-mismatch, reason: "a](b)", owner: ada}
                 """, to: "e.yml")
             for command in [
-                check + ["--info", "--exceptions", "e.yml"],
+                check + ["--info", "SHIPSHAPE_EXCEPTIONS=e.yml"],
                 ["diff", "person.json", "next é.json", "--collection", namespace],
                 ["lint", "next é.json", "--collection", namespace],
-                ["infer", "--uri", mongod.uri, "--out", "inferred.json"] + check[2...3],
+                ["schema", "infer", "--uri", mongod.uri, "--out", "inferred.json"] + check[2...3],
             ] {
                 let run = try await Program.run(command + ["-o", "sarif"], in: folder.path)
                 #expect([0, 1].contains(run.exitCode), "\(command[0]): \(run.errors)")
@@ -65,8 +65,8 @@ import Testing
             defer { folder.remove() }
             _ = try folder.check(database, on: mongod)
             let check = [
-                "check", "person.json", "--collection", "\(database.name).person", "--uri", mongod.uri, "--ledger",
-                "none",
+                "check", "person.json", "--collection", "\(database.name).person", "--uri", mongod.uri,
+                "SHIPSHAPE_LEDGER=none",
             ]
             let files = ["--report", "r.sarif", "--report", "r.gitlab.json"]
             let run = try await Program.run(check + ["-o", "github"] + files, in: folder.path)

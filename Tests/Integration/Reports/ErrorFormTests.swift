@@ -11,7 +11,7 @@ import Testing
         (["check", "nowhere", "--nope", "-o", "json"], 64, "usage", "--nope"),
         (["chekc", "-ojson"], 64, "usage", "check"),
         (
-            ["unsynced", "--uri", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=300", "-o", "json"], 69,
+            ["ledger", "show", "--uri", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=300", "-o", "json"], 69,
             "unavailable", "127.0.0.1:1"
         ),
         (
@@ -64,31 +64,42 @@ import Testing
                     "job: forms\ncollection: \(namespace)\nsteps:\n  - default: {field: name, value: x}\n",
                     to: "job.yml")
                 let uri = mongod.uri
-                let state = ["--uri", uri, "--state-database", states.name, "--ledger", "none"]
+                let state = ["--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(states.name)", "SHIPSHAPE_LEDGER=none"]
                 let commands: [(arguments: [String], says: String)] = [
                     (check, "required-missing"),
                     (["diff", "person.json", "next.json", "--collection", namespace], "name: string"),
                     (["lint", "person.json", "--collection", namespace], "title"),
-                    (["unsynced", "--uri", uri], "127.0.0.1"),
+                    (["ledger", "show", "--uri", uri], "127.0.0.1"),
                     (
                         ["plan", "person.json", "next.json", "--collection", namespace, "--out", "jobs", "--force"],
                         "jobs"
                     ),
-                    (["infer", "--collection", namespace, "--uri", uri, "--out", "inferred.json", "--force"], "name"),
+                    (
+                        [
+                            "schema", "infer", "--collection", namespace, "--uri", uri, "--out", "inferred.json",
+                            "--force",
+                        ], "name"
+                    ),
                     (["backfill", "job.yml", "--dry-run"] + state, "forms"),
                     (["backfill", "job.yml", "--yes"] + state, "forms"),
                     (["undo", "forms", "--dry-run"] + state, "forms"),
-                    (["status", "--uri", uri, "--state-database", states.name], "forms"),
-                    (["migrate", ".", "--status", "--uri", uri, "--state-database", states.name], "pending"),
+                    (["status", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(states.name)"], "forms"),
                     (
-                        ["watch", "person.json", "--collection", namespace, "--once", "--uri", uri]
-                            + ["--state-database", states.name], "unsynced"
+                        ["backfill", ".", "--status", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(states.name)"],
+                        "pending"
                     ),
                     (
-                        ["models", "person.json", "--collection", namespace, "--language", "swift", "--out", "code"]
+                        ["ledger", "follow", "person.json", "--collection", namespace, "--once", "--uri", uri]
+                            + ["SHIPSHAPE_STATE_DATABASE=\(states.name)"], "unsynced"
+                    ),
+                    (
+                        [
+                            "schema", "models", "person.json", "--collection", namespace, "--language", "swift",
+                            "--out", "code",
+                        ]
                             + ["--force"], "swift"
                     ),
-                    (["config"], "config"),
+                    (["doctor", "--settings"], "config"),
                 ]
                 for (arguments, says) in commands {
                     for form in Self.forms {

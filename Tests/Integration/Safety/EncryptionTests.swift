@@ -8,10 +8,7 @@ import Testing
 /// Encrypted connections: if a server or client cannot prove its identity, the error names the reason and a remedy.
 @Suite struct EncryptionTests {
     /// The command that connects to the server.
-    ///
-    /// If it cannot connect, it fails after the timeout. The timeout is long enough for a TLS handshake on a busy
-    /// machine.
-    private static let command = ["unsynced", "--connect-timeout", "8s"]
+    private static let command = ["ledger", "show"]
 
     /// Runs a test on a server with TLS.
     ///
@@ -30,9 +27,15 @@ import Testing
         try await body(mongod, certificates)
     }
 
-    private func run(_ uri: String, _ flags: [String] = [], password: String? = nil) async throws -> ProgramRun {
-        try await Program.run(
-            Self.command + ["--uri", uri] + flags, environment: password.map { ["SHIPSHAPE_PASSWORD": $0] } ?? [:])
+    /// Runs the command with more options in the connection string.
+    ///
+    /// If the program cannot connect, it fails after eight seconds. This is long enough for a TLS handshake on a busy
+    /// machine.
+    private func run(_ uri: String, _ options: [String] = [], password: String? = nil) async throws -> ProgramRun {
+        let all = (options + ["serverSelectionTimeoutMS=8000"]).joined(separator: "&")
+        return try await Program.run(
+            Self.command + ["--uri", uri + (uri.contains("?") ? "&" : "?") + all],
+            environment: password.map { ["SHIPSHAPE_PASSWORD": $0] } ?? [:])
     }
 
     /// Expects that the connection was refused, and that the error contains these texts and no password.
@@ -52,7 +55,7 @@ import Testing
                 "createUser": "ada", "pwd": "password-1", "roles": ["root"],
                 "mechanisms": [.string(mechanism)],
             ])
-            let (uri, trust) = ("mongodb://ada@\(mongod.host)/", ["--tls", "--tls-ca-file", certificates.file("ca")])
+            let (uri, trust) = ("mongodb://ada@\(mongod.host)/", ["tls=true", "tlsCAFile=\\(certificates.file("ca"))"])
             let good = try await run(uri, trust, password: "password-1")
             #expect(good.exitCode == 0, "\(good.errors)")
             let named = try await run("\(uri)?authMechanism=\(mechanism)", trust, password: "password-1")
@@ -71,8 +74,8 @@ import Testing
             func run(_ client: String?) async throws -> ProgramRun {
                 try await self.run(
                     uri,
-                    ["--tls", "--tls-ca-file", certificates.file("ca")]
-                        + (client.map { ["--tls-certificate-key-file", certificates.file($0)] } ?? []))
+                    ["tls=true", "tlsCAFile=\\(certificates.file("ca"))"]
+                        + (client.map { ["tlsCertificateKeyFile=\(certificates.file($0))"] } ?? []))
             }
             let good = try await run("client")
             #expect(good.exitCode == 0, "\(good.errors)")
@@ -88,9 +91,9 @@ import Testing
 
     @Test func aServerOfAnotherAuthorityIsNotTrusted() async throws {
         try await withServer { mongod, certificates in
-            for flags in [["--tls"], ["--tls", "--tls-ca-file", certificates.file("stranger")]] {
-                let run = try await run("mongodb://\(mongod.host)/", flags)
-                expectRefusal(run, saying: "certificate verify failed", "--tls-ca-file")
+            for options in [["tls=true"], ["tls=true", "tlsCAFile=\\(certificates.file("stranger"))"]] {
+                let run = try await run("mongodb://\(mongod.host)/", options)
+                expectRefusal(run, saying: "certificate verify failed", "tlsCAFile")
             }
             // The operator has turned off the verification of the server, and is warned about that.
             let insecure = try await run("mongodb://\(mongod.host)/?tls=true&tlsAllowInvalidCertificates=true")
@@ -114,26 +117,25 @@ import Testing
             coproc server { exec openssl s_server -accept 127.0.0.1:0 -cert "$name.crt" -key "$name.key" 2>/dev/null; }
             pid=$server_PID
             while read -r word place; do [ "$word" != ACCEPT ] || break; done <&"${server[0]}"
-            SHIPSHAPE_PASSWORD=password-1 "$0" "$@" --uri "mongodb://ada@$place/"
+            SHIPSHAPE_PASSWORD=password-1 "$0" "$@" --uri "mongodb://ada@$place/?tls=true&tlsCAFile=ca.pem&serverSelectionTimeoutMS=8000"
             status=$?
             kill "$pid"
             exit "$status"
             """#,
-            [certificates.folder.path.string, name] + Self.command
-                + ["--tls", "--tls-ca-file", "ca.pem"])
-        expectRefusal(run, saying: "certificate verify failed", reason, "--tls-ca-file")
+            [certificates.folder.path.string, name] + Self.command)
+        expectRefusal(run, saying: "certificate verify failed", reason, "tlsCAFile")
     }
 
     @Test func neitherSideContinuesWithoutEncryption() async throws {
         try await withServer(mode: "requireTLS") { mongod, certificates in
-            let good = try await run("mongodb://\(mongod.host)/", ["--tls", "--tls-ca-file", certificates.file("ca")])
+            let good = try await run("mongodb://\(mongod.host)/", ["tls=true", "tlsCAFile=\\(certificates.file("ca"))"])
             #expect(good.exitCode == 0, "\(good.errors)")
-            expectRefusal(try await run("mongodb://\(mongod.host)/"), saying: "may require --tls")
+            expectRefusal(try await run("mongodb://\(mongod.host)/"), saying: "may require tls=true")
         }
-        // With `--tls`, the program sends no password to a server without TLS.
+        // With `tls=true`, the program sends no password to a server without TLS.
         let plain = try await Mongod.shared
         expectRefusal(
-            try await run("mongodb://ada@\(plain.host)/", ["--tls"], password: "password-1"),
+            try await run("mongodb://ada@\(plain.host)/", ["tls=true"], password: "password-1"),
             saying: "TLS handshake failed")
     }
 }

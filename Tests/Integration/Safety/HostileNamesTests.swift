@@ -34,7 +34,7 @@ import Testing
             try await mongod.withDatabase { state in
                 let test = Case(
                     folder: folder, namespace: "\(database.name).\(Self.file)", connection: ["--uri", mongod.uri],
-                    state: ["--state-database", state.name])
+                    state: ["SHIPSHAPE_STATE_DATABASE=\(state.name)"])
                 try await database.fill(Self.file, count: 6) { number in
                     let name = BSONValue.string(Self.name)
                     return BSONDocument([
@@ -104,30 +104,33 @@ import Testing
 
     private func commands(_ test: Case) -> [[String]] {
         let (here, live) = (test.collection, test.collection + test.connection)
-        let (state, run) = (test.connection + test.state, test.connection + test.state + ["--ledger", "none"])
-        let ledger = ["--ledger", "\(test.namespace.prefix { $0 != "." }).ledger"]
+        let (state, run) = (test.connection + test.state, test.connection + test.state + ["SHIPSHAPE_LEDGER=none"])
+        let ledger = ["SHIPSHAPE_LEDGER=\(test.namespace.prefix { $0 != "." }).ledger"]
         return [
-            ["check", test.new] + live + ["--exceptions", "exceptions.yml", "--ledger", "none", "--info", "--prove"],
+            ["check", test.new] + live + [
+                "SHIPSHAPE_EXCEPTIONS=exceptions.yml", "SHIPSHAPE_LEDGER=none", "--info", "--count-groups",
+            ],
             ["check", test.new, "--active", test.old, "--show-values"] + live + ledger,
-            ["check", "new.json", "--ledger", "none"] + live,
+            ["check", "new.json", "SHIPSHAPE_LEDGER=none"] + live,
             ["check", "bad.json"] + live, ["check", "no\(Self.name)"] + live,
             ["check", test.new, "--collection", "\(test.namespace)no"] + test.connection,
             ["diff", test.old, test.new] + live, ["diff", test.old, test.new] + here,
             ["diff", "old.json", "new.json"] + here, ["diff", "HEAD\(Self.name):x", test.new] + here,
-            ["diff", test.old, test.new, "--rename", "T.\(Self.name)=\(Self.name)"] + here,
+            ["diff", test.old, test.new, "SHIPSHAPE_RENAMES=T.\(Self.name)=\(Self.name)"] + here,
             ["diff", test.old, test.new, "--config", "shipshape-bad.yml"] + here,
             ["lint", test.new] + here, ["plan", test.old, test.new] + here,
             ["plan", test.old, test.new, "--show-values"] + live, ["plan", "old.json", "new.json"] + here,
-            ["plan", test.old, test.new, "--out", "jobs"] + here, ["unsynced", test.new] + live + ledger,
-            ["unsynced", "--show-values"] + test.connection + ledger, ["infer"] + live,
-            ["infer", "--out", "inferred.json"] + live, ["backfill", "bad.yml"] + run,
+            ["plan", test.old, test.new, "--out", "jobs"] + here, ["ledger", "show", test.new] + live + ledger,
+            ["ledger", "show", "--show-values"] + test.connection + ledger, ["schema", "infer"] + live,
+            ["schema", "infer", "--out", "inferred.json"] + live, ["backfill", "bad.yml"] + run,
             ["backfill", "job.yml", "--dry-run", "--show-values", "--allow-unsync", "9"] + run,
             ["backfill", "job.yml", "--yes", "--allow-unsync", "9"] + run,
-            ["pause", "hostile", "--note", Self.name] + state, ["status", "hostile"] + state, ["status"] + state,
-            ["resume", "hostile"] + state, ["tune", "hostile", "\(Self.name)=1"] + state,
-            ["tune", "hostile", "unsynced=\(Self.name)"] + state, ["deployed", "hostile", "--yes"] + state,
-            ["undo", "hostile", "--yes", "--allow-unsync", "9"] + run, ["cleanup", "hostile", "--yes"] + state,
-            ["migrate", "jobs", "--status"] + state, ["migrate", "jobs", "--dry-run"] + run,
+            ["job", "pause", "hostile", "--note", Self.name] + state, ["status", "hostile"] + state, ["status"] + state,
+            ["job", "resume", "hostile"] + state, ["job", "tune", "hostile", "\(Self.name)=1"] + state,
+            ["job", "tune", "hostile", "unsynced=\(Self.name)"] + state,
+            ["job", "deployed", "hostile", "--yes"] + state,
+            ["undo", "hostile", "--yes", "--allow-unsync", "9"] + run, ["job", "cleanup", "hostile", "--yes"] + state,
+            ["status", "jobs"] + state, ["backfill", "jobs", "--dry-run"] + run,
             ["status", "no\(Self.name)"] + state, ["check", "--\(Self.name)"], [Self.name],
         ]
     }
@@ -135,8 +138,8 @@ import Testing
     private func forms(of command: [String]) -> [String] {
         let all = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
         return switch command[0] {
-        case "check", "diff", "lint", "plan", "unsynced", "infer": all
-        case "status", "migrate": ["text", "json"]
+        case "check", "diff", "lint", "plan", "ledger", "schema": all
+        case "status": ["text", "json"]
         case "backfill", "undo": command.contains("--yes") ? ["text"] : all
         default: ["text"]
         }

@@ -12,8 +12,9 @@ import Testing
     private static let nowhere = "127.0.0.1:1"
 
     @Test(arguments: [
-        ["status"], ["unsynced"], ["check", "live", "--collection", "app.a"], ["undo", "job"], ["pause", "job"],
-        ["infer", "--collection", "app.a"], ["cleanup", "job", "--yes"],
+        ["status"], ["ledger", "show"], ["check", "live", "--collection", "app.a"], ["undo", "job"],
+        ["job", "pause", "job"],
+        ["schema", "infer", "--collection", "app.a"], ["job", "cleanup", "job", "--yes"],
     ])
     func aUserWithoutAPasswordIsRefusedBeforeConnecting(_ command: [String]) async throws {
         for user in ["ada@", "ada:@"] {
@@ -21,8 +22,8 @@ import Testing
             #expect(run.exitCode == 78, "\(run.status) \(run.errors)")
             #expect(
                 run.errors
-                    == "shipshape: the user \"ada\" has no password [\(Self.nowhere)] (give "
-                    + "--password-file, set SHIPSHAPE_PASSWORD, or run this at a terminal, which asks)\n")
+                    == "shipshape: the user \"ada\" has no password [\(Self.nowhere)] (set "
+                    + "SHIPSHAPE_PASSWORD or password-file, or run this at a terminal, which asks)\n")
         }
     }
 
@@ -40,10 +41,10 @@ import Testing
 
     @Test func aKnownUserWithoutAPassword() async throws {
         try await withUser { uri in
-            let run = try await Program.run(["status", "--state-database", "nothing", "--uri", uri])
+            let run = try await Program.run(["status", "SHIPSHAPE_STATE_DATABASE=nothing", "--uri", uri])
             #expect(run.exitCode == 78, "\(run.status) \(run.errors)")
             let logged = try await Program.run(
-                ["status", "--state-database", "nothing", "--uri", uri],
+                ["status", "SHIPSHAPE_STATE_DATABASE=nothing", "--uri", uri],
                 environment: ["SHIPSHAPE_PASSWORD": "open sesame"])
             #expect(logged.exitCode == 0, "\(logged.errors)")
         }
@@ -51,7 +52,7 @@ import Testing
 
     @Test func atATerminalThePasswordIsAskedForAndNotShown() async throws {
         try await withUser { uri in
-            let status = ["status", "--state-database", "nothing", "--uri", uri]
+            let status = ["status", "SHIPSHAPE_STATE_DATABASE=nothing", "--uri", uri]
             let run = try await Program.atTerminal(status, askedFor: "password: ", types: #"open sesame\n"#)
             #expect(run.exitCode == 0, "\(run.output)")
             #expect(run.output.contains("No job was started."))
@@ -104,7 +105,7 @@ import Testing
     @Test(arguments: ["tlsInsecure", "tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames"])
     func optionsThatLeaveTheServerUnverifiedAreNamed(_ option: String) async throws {
         let run = try await Program.run(
-            ["status", "--connect-timeout", "1s", "--uri", "mongodb://\(Self.nowhere)/?tls=true&\(option)=true"])
+            ["status", "--uri", "mongodb://\(Self.nowhere)/?serverSelectionTimeoutMS=1000&tls=true&\(option)=true"])
         #expect(run.exitCode == 69)
         #expect(run.errors.hasPrefix("shipshape: warning: the connection string says \(option): "), "\(run.errors)")
     }
@@ -114,8 +115,8 @@ import Testing
         defer { folder.remove() }
         let schema = try folder.write(CommandLineFolder.person, to: "person.json")
         let run = try await Program.run([
-            "check", schema, "--collection", "app.person", "--compressors", "lzma",
-            "--uri", "mongodb://127.0.0.1:1/?nosuch=1&serverSelectionTimeoutMS=100",
+            "check", schema, "--collection", "app.person", "--uri",
+            "mongodb://127.0.0.1:1/?nosuch=1&compressors=lzma&serverSelectionTimeoutMS=100",
         ])
         #expect(run.exitCode == 69)
         // An unknown option may be the rest of a password that was not escaped, so the warning does not show its name.
@@ -135,21 +136,22 @@ import Testing
         let made = try await Program.shell(script, [folder.path.string])
         try #require(made.exitCode == 0, "\(made.errors)")
         let cases = [
-            ("--tls-ca-file", "garbage", "it holds no certificate in PEM form"),
-            ("--tls-certificate-key-file", "garbage", "it holds no certificate in PEM form"),
-            ("--tls-certificate-key-file", "cert", "it holds no key in PEM form"),
-            ("--tls-certificate-key-file", "mixed", "the key is not that of the certificate"),
-            ("--tls-certificate-key-file", "locked", "the key is encrypted (set SHIPSHAPE_TLS_KEY_PASSWORD"),
+            ("tlsCAFile", "garbage", "it holds no certificate in PEM form"),
+            ("tlsCertificateKeyFile", "garbage", "it holds no certificate in PEM form"),
+            ("tlsCertificateKeyFile", "cert", "it holds no key in PEM form"),
+            ("tlsCertificateKeyFile", "mixed", "the key is not that of the certificate"),
+            ("tlsCertificateKeyFile", "locked", "the key is encrypted (set SHIPSHAPE_TLS_KEY_PASSWORD"),
         ]
-        for (flag, file, reason) in cases {
+        for (option, file, reason) in cases {
             let path = folder.path.appending("\(file).pem").string
-            let run = try await Program.run(["status", "--uri", "mongodb://\(Self.nowhere)/", flag, path])
+            let run = try await Program.run(["status", "--uri", "mongodb://\(Self.nowhere)/?tls=true&\(option)=\(path)"])
             #expect(run.exitCode == 78, "\(run.errors)")
             #expect(run.errors.contains("\(path): \(reason)"), "\(run.errors)")
         }
         let locked = [
-            "status", "--uri", "mongodb://\(Self.nowhere)/", "--connect-timeout", "1s", "--tls-certificate-key-file",
-            folder.path.appending("locked.pem").string,
+            "status", "--uri",
+            "mongodb://\(Self.nowhere)/?serverSelectionTimeoutMS=1000&tls=true&tlsCertificateKeyFile="
+                + folder.path.appending("locked.pem").string,
         ]
         for (password, code) in [("wrong", Int32(78)), ("sesame", 69)] {
             let run = try await Program.run(locked, environment: ["SHIPSHAPE_TLS_KEY_PASSWORD": .some(password)])

@@ -127,7 +127,7 @@ import Testing
             let check = ["check", "person.json", "--collection", "app.person", "--source", "people.jsonl"]
             _ = try await Program.run(check + ["--failures", "failures.jsonl"], in: folder.path)
             _ = try await Program.run(
-                ["infer", "--collection", "app.person", "--source", "people.jsonl", "--out", "schema.json"],
+                ["schema", "infer", "--collection", "app.person", "--source", "people.jsonl", "--out", "schema.json"],
                 in: folder.path)
             try folder.write(CommandLineFolder.person.replacing("\"age\"", with: "\"years\""), to: "next.json")
             _ = try await Program.run(
@@ -146,7 +146,7 @@ import Testing
         check + ["--failures", "people.jsonl"], check + ["--failures", "./dump/../people.jsonl"],
         check + ["--report", "person.json"],
         check + ["--active", "schemas/app.person.json", "--report", "schemas/app.person.json"],
-        check + ["--exceptions", "known.yml", "--failures", "known.yml"], check + ["--failures", "hard-link"],
+        check + ["SHIPSHAPE_EXCEPTIONS=known.yml", "--failures", "known.yml"], check + ["--failures", "hard-link"],
         check + ["--failures", "soft-link"],
         ["check", "schemas", "--source", "dump", "--failures", "dump/app.person.json"],
         ["check", "schemas", "--source", "dump", "--report", "schemas/app.person.json"],
@@ -155,7 +155,7 @@ import Testing
         ["diff", "person.json", "schemas", "--report", "person.json"],
         ["backfill", "job.json", "--dry-run", "--uri", "mongodb://127.0.0.1:1/", "--report", "job.json"],
         [
-            "infer", "--source", "dump", "--collection", "app.person", "--dialect", "jsonschema", "--out", "dump",
+            "schema", "infer", "--source", "dump", "--collection", "app.person", "--as", "jsonschema", "--out", "dump",
             "--force",
         ],
         check + ["--report", "a.json", "--failures", "./a.json"],

@@ -22,7 +22,7 @@ import Testing
             schema(#", \#(field): {"bsonType": "string"}"#, required: ", \(field)"), to: "new.json")
         for out in [[], ["--out", "jobs"]] {
             let run = try await Program.run(
-                ["plan", "old.json", "new.json", "--collection", "app.\(name)", "--fail-on", "none"] + out,
+                ["plan", "old.json", "new.json", "--collection", "app.\(name)"] + out,
                 in: folder.path)
             #expect(run.exitCode == 0, "\(run.errors)")
             guard out.isEmpty else { continue }

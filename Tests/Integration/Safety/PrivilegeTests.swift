@@ -37,7 +37,8 @@ import Testing
     @Test func aRunThatMayWriteNoMoreGivesTheLeaseBackAndNamesWhatIsMissing() async throws {
         try await withWriter { test, name, uri in
             let refused = try await test.backfill(
-                "job", flags: ["--ledger", "none", "--lease-ttl", "60s"], uri: uri, fault: "before-write:1:stop"
+                "job", flags: ["SHIPSHAPE_LEDGER=none", "SHIPSHAPE_LEASE_TTL=60s"], uri: uri,
+                fault: "before-write:1:stop"
             ) { program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
                 try await revoke(name, of: test)
@@ -50,7 +51,7 @@ import Testing
             #expect(status["state"] == "stopped")
             let held = try await test.state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]])
             #expect(held == 0)
-            let run = try await test.backfill("job", "--ledger", "none")
+            let run = try await test.backfill("job", "SHIPSHAPE_LEDGER=none")
             #expect(run.exitCode == 0, "\(run.errors)")
         }
     }
@@ -58,7 +59,7 @@ import Testing
     @Test func theMissingPrivilegeIsNamedWithItsCollection() async throws {
         try await withWriter { test, name, uri in
             try await revoke(name, of: test)
-            let refused = try await test.backfill("job", "--ledger", "none", uri: uri)
+            let refused = try await test.backfill("job", "SHIPSHAPE_LEDGER=none", uri: uri)
             #expect(refused.exitCode == 77)
             #expect(refused.errors.contains("missing update on \(test.database.name).people "), "\(refused.errors)")
             #expect(try await !test.hasState())
@@ -71,7 +72,10 @@ import Testing
                     ["resource": ["db": .string(test.database.name), "collection": ""], "actions": ["collStats"]]
                 ])
             let run = try await Program.run(
-                ["check", file, "--collection", "\(test.database.name).people", "--uri", other, "--ledger", "none"])
+                [
+                    "check", file, "--collection", "\(test.database.name).people", "--uri", other,
+                    "SHIPSHAPE_LEDGER=none",
+                ])
             #expect(run.exitCode == 77, "\(run.errors)")
             #expect(run.errors.contains("missing find on \(test.database.name).people "), "\(run.errors)")
         }

@@ -7,7 +7,7 @@ import Testing
 
 /// Tests how the process ends: it leaves nothing in shared memory, and a crash prints nothing from its memory.
 @Suite struct ProcessEndTests {
-    private static let waiting = ["status", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "30s"]
+    private static let waiting = ["status", "--uri", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=30000"]
 
     /// Runs the program with an address on which no server listens, and `body` while the program tries to connect.
     private func whileConnecting(_ body: (LiveProgram) async throws -> Void) async throws -> ProgramRun {
@@ -46,10 +46,10 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         try await mongod.withDatabase { database in
-            let commands = [["tune", "no-such-job", "nice=1"], ["status"]]
+            let commands = [["job", "tune", "no-such-job", "nice=1"], ["status"]]
             for command in commands {
                 let run = try await Program.run(
-                    command + ["--uri", mongod.uri, "--state-database", database.name],
+                    command + ["--uri", mongod.uri, "SHIPSHAPE_STATE_DATABASE=\(database.name)"],
                     environment: [
                         "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": .some(folder.path.appending("linker").string),
                     ])
@@ -63,7 +63,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(10))) func anUndoWithoutADeploymentSaysSoInTime() async throws {
         let run = try await Program.run(
-            ["undo", "job", "--yes", "--uri", "mongodb://127.0.0.1:1/", "--connect-timeout", "2s"])
+            ["undo", "job", "--yes", "--uri", "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=2000"])
         #expect(run.exitCode == 69)
         #expect(run.errorLines.count == 1, "\(run.errors)")
         #expect(run.errors.contains("connection refused"))

@@ -23,7 +23,9 @@ import Testing
         }
     }
 
-    private static let commands = [["undo"], ["undo", "--dry-run"], ["rebind", "--yes"], ["cleanup", "--yes"]]
+    private static let commands = [
+        ["undo"], ["undo", "--dry-run"], ["job", "rebind", "--yes"], ["job", "cleanup", "--yes"],
+    ]
 
     @Test(arguments: commands) func aFileOfAnotherCollectionIsRefused(_ command: [String]) async throws {
         try await withJob { test in
@@ -31,7 +33,7 @@ import Testing
                 on: "others", steps: ["expression: {field: age, value: {$add: [$age, 1]}, once: ageWasRaised}"])
             let arguments = [command[0], test.path()] + command.dropFirst()
             let run = try await Program.run(
-                arguments + ["--uri", test.uri, "--state-database", test.state.name])
+                arguments + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
             #expect(run.exitCode == 65, "\(run.output)\(run.errors)")
             #expect(
                 run.errors.contains(
@@ -49,7 +51,7 @@ import Testing
                 try await test.state.set("jobs", "job", ["ns": .string(name)])
                 let run = try await Program.run(
                     [command[0], "job"] + command.dropFirst()
-                        + ["--uri", test.uri, "--state-database", test.state.name])
+                        + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
                 #expect(run.exitCode == 65, "\(name): \(run.output)\(run.errors)")
                 #expect(run.errors.contains("no job can use \(name): the database "), "\(run.errors)")
             }
@@ -84,8 +86,8 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             for name in Self.reserved + ["\(test.state.name).jobs"] {
                 let run = try await Program.run([
-                    "enforce", "--abort", "--yes", "--collection", name, "--uri", test.uri, "--state-database",
-                    test.state.name,
+                    "enforce", "--abort", "--yes", "--collection", name, "--uri", test.uri,
+                    "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
                 ])
                 #expect(run.exitCode == 64, "\(name): \(run.output)\(run.errors)")
                 #expect(run.errors.contains("enforce sets no validator for \(name): "), "\(run.errors)")
@@ -107,7 +109,7 @@ import Testing
             let flags = ["cutover", "drop"].contains(command) ? ["--yes"] : []
             let run = try await Program.run(
                 ["partner", command, test.folder.path.appending("tasks.yml").string, "--uri", test.uri]
-                    + ["--state-database", test.state.name] + flags)
+                    + ["SHIPSHAPE_STATE_DATABASE=\(test.state.name)"] + flags)
             #expect(run.exitCode == 65, "\(run.output)\(run.errors)")
             #expect(
                 run.errors.contains("no job can use \(test.state.name).streams: the database holds the state of jobs"),

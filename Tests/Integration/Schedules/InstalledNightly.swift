@@ -51,7 +51,7 @@ struct InstalledNightly {
         try root.write(CommandLineFolder.person, to: "etc/shipshape/schemas/person.json")
         let settings = [
             "URI": mongod.uri, "SCHEMA": "$ROOT/etc/shipshape/schemas/person.json", "KEEP": "2",
-            "OPTIONS": "--collection \(database.name).person --ledger none",
+            "OPTIONS": "--collection \(database.name).person", "RATE": "5000'\nSHIPSHAPE_LEDGER='none",
         ]
         let lines = try Self.installed("jobs/nightly.conf").split(separator: "\n").map { line in
             for (name, value) in settings where line.hasPrefix("SHIPSHAPE_\(name)=") {

@@ -81,7 +81,7 @@ struct NightlyWeekTests {
                     try await Program.run(arguments, environment: environment(clock, night), in: folder.path)
                 }
                 func accept(on night: Int, until last: Int) async throws {
-                    let words = ["--reason", "the importer is being fixed", "--owner", "ada", "--expires", day(last)]
+                    let words = ["the importer is being fixed", "SHIPSHAPE_OWNER=ada", "--expires", day(last)]
                     let accepted = try await run(check + ["--accept"] + words, on: night)
                     #expect(accepted.exitCode == 1, "\(accepted.errors)")
                     // The documents without a name are within the threshold, so no exception is written for them.
@@ -97,7 +97,7 @@ struct NightlyWeekTests {
                     try await database.fill("person", people(missing: night.missing))
                     if number == 1 { try await accept(on: 0, until: 4) }
                     let files = ["--history", "history", "--metrics", "m.prom", "--report", "report.json"]
-                    let result = try await run(check + files + ["--fail-on-anomaly"], on: number)
+                    let result = try await run(check + files + ["SHIPSHAPE_FAIL_ON_ANOMALY=true"], on: number)
                     let about = "night \(number): \(result.errors)\(result.output)"
                     #expect(result.exitCode == night.exitCode, "\(about)")
                     for sentence in night.sentences.map({ $0.replacing("DAY4", with: day(4)) }) {

@@ -17,11 +17,11 @@ import Yams
             cp "$1"/shipshape-nightly.* .
             cp "$1/shipshape-backfill@.service" shipshape-backfill@person.service
             cp "$1/shipshape-mirror@.service" shipshape-mirror@task-v2.service
-            cp "$1/shipshape-watch.service" .
+            cp "$1/shipshape-ledger.service" .
             # What they start need not be installed here.
             sed -i 's,^ExecStart=[^ ]*,ExecStart=/bin/true,' *.service
             systemd-analyze verify --man=no ./shipshape-nightly.service ./shipshape-nightly.timer \
-                ./shipshape-backfill@person.service ./shipshape-mirror@task-v2.service ./shipshape-watch.service
+                ./shipshape-backfill@person.service ./shipshape-mirror@task-v2.service ./shipshape-ledger.service
             """#
         let run = try await Program.shell(script, [Repository.path("jobs/systemd").string, folder.path.string])
         #expect(run.exitCode == 0)
@@ -61,7 +61,7 @@ import Yams
         #expect(line?.contains("--part $((JOB_COMPLETION_INDEX + 1))/\(count) ") == true)
     }
 
-    @Test(arguments: ["mirror-deployment.yaml", "watch-deployment.yaml"])
+    @Test(arguments: ["mirror-deployment.yaml", "ledger-deployment.yaml"])
     func kubernetesKeepsOneServiceAtATime(_ name: String) throws {
         let text = try String(contentsOfFile: Repository.path("jobs/kubernetes/\(name)").string, encoding: .utf8)
         let root = try #require(try Yams.compose(yaml: text))
@@ -73,14 +73,14 @@ import Yams
     }
 
     /// Each service of systemd starts an existing command, with flags that the command accepts.
-    @Test(arguments: ["systemd/shipshape-mirror@.service", "systemd/shipshape-watch.service"])
+    @Test(arguments: ["systemd/shipshape-mirror@.service", "systemd/shipshape-ledger.service"])
     func theServicesStartWhatTheProgramKnows(_ name: String) async throws {
         let text = try String(contentsOfFile: Repository.path("jobs/\(name)").string, encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let places = [
-            "/run/shipshape/watch": folder.path.string, "/run/shipshape/mirror-%i": folder.path.string,
+            "/run/shipshape/ledger": folder.path.string, "/run/shipshape/mirror-%i": folder.path.string,
             "${SHIPSHAPE_SCHEMA}": "none.json",
         ]
         let arguments = line.split(separator: " ").dropFirst().map { word in

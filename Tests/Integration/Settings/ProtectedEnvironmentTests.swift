@@ -17,7 +17,7 @@ import Testing
                   production: {uri: "\(test.uri)", protected: true}
                   staging: {uri: "\(test.uri(appName: "staging"))"}
                 """)
-            try await body(test, ["backfill", "job.yml", "--yes", "--ledger", "none"])
+            try await body(test, ["backfill", "job.yml", "--yes", "SHIPSHAPE_LEDGER=none"])
         }
     }
 
@@ -56,7 +56,7 @@ import Testing
     @Test func readingAndOtherEnvironmentsAskNothing() async throws {
         try await withProtected { test, run in
             let dry = try await Program.run(
-                ["backfill", "job.yml", "--dry-run", "--ledger", "none", "--env", "production"], in: test.folder)
+                ["backfill", "job.yml", "--dry-run", "SHIPSHAPE_LEDGER=none", "--env", "production"], in: test.folder)
             #expect(dry.exitCode == 0, "\(dry.errors)")
             #expect(try await Program.run(["status", "--env", "production"], in: test.folder).exitCode == 0)
             let staging = try await Program.run(run + ["--env", "staging"], in: test.folder)
@@ -67,7 +67,7 @@ import Testing
     @Test func atATerminalTheNameIsTyped() async throws {
         try await withProtected { test, _ in
             let command = [
-                "backfill", test.path(), "--yes", "--ledger", "none", "--env", "production", "--config",
+                "backfill", test.path(), "--yes", "SHIPSHAPE_LEDGER=none", "--env", "production", "--config",
                 test.folder.appending("shipshape.yml").string,
             ]
             let wrong = try await Program.atTerminal(command, askedFor: "Type its name", types: #"yes\n"#)

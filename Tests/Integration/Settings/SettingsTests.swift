@@ -17,13 +17,13 @@ import Testing
         return try await body(folder)
     }
 
-    /// Returns the value of a setting and the source that set it, as `config` shows them.
+    /// Returns the value of a setting and the source that set it, as `doctor --settings` shows them.
     private func setting(
         _ name: String, _ flags: [String] = [], file: String?, variables: [Environment.Key: String?] = [:]
     ) async throws -> [String?] {
         try await withFile(file) { folder in
             let run = try await Program.run(
-                ["config", "-o", "json"] + flags, environment: variables, in: folder.path)
+                ["doctor", "--settings", "-o", "json"] + flags, environment: variables, in: folder.path)
             try #require(run.exitCode == 0, "\(run.errors)")
             let settings = try BSONDocument(extendedJSON: run.output)["settings"]?.document?.values ?? []
             let row = settings.compactMap(\.document).first { $0["name"]?.text == name }
@@ -52,7 +52,7 @@ import Testing
             try await setting(name, ["--env", "production"], file: file, variables: variables)
                 == ["variable", "SHIPSHAPE_STATE_DATABASE"])
         #expect(
-            try await setting(name, ["--state-database", "flag"], file: file, variables: variables)
+            try await setting(name, ["SHIPSHAPE_STATE_DATABASE=flag"], file: file, variables: variables)
                 == ["flag", "--state-database"])
     }
 
@@ -64,7 +64,8 @@ import Testing
         try await withFile(file) { folder in
             for form in ["text", "json"] {
                 let run = try await Program.run(
-                    ["config", "-o", form], environment: ["SHIPSHAPE_PASSWORD": "sesame"], in: folder.path)
+                    ["doctor", "--settings", "-o", form], environment: ["SHIPSHAPE_PASSWORD": "sesame"], in: folder.path
+                )
                 #expect(run.exitCode == 0)
                 #expect(!(run.output + run.errors).contains("sesame"), "\(run.output)")
             }
@@ -87,7 +88,8 @@ import Testing
                 #expect(other.errors.contains("SHIPSHAPE_STATE_DATABASE: "), "\(other.errors)")
                 // The flag overrides the variable, so the command works although the variable's value is not valid.
                 let given = try await Program.run(
-                    ["status", "--state-database", state.name], environment: ["SHIPSHAPE_STATE_DATABASE": "admin"],
+                    ["status", "SHIPSHAPE_STATE_DATABASE=\(state.name)"],
+                    environment: ["SHIPSHAPE_STATE_DATABASE": "admin"],
                     in: folder.path)
                 #expect(given.exitCode == 0, "\(given.errors)")
             }
@@ -129,16 +131,16 @@ import Testing
             let path = try folder.write("\(name)-password\nignored\n", to: "secret")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             try folder.write("\n", to: "empty")
-            let status = ["status", "--state-database", "nothing", "--uri", uri]
+            let status = ["status", "SHIPSHAPE_STATE_DATABASE=nothing", "--uri", uri]
             let run = try await Program.run(status, in: folder.path)
             #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
             // The variable overrides the file's setting, and the flag overrides both.
             let variable: [Environment.Key: String?] = ["SHIPSHAPE_PASSWORD": "wrong"]
             #expect(try await Program.run(status, environment: variable, in: folder.path).exitCode == 77)
             let flag = try await Program.run(
-                status + ["--password-file", "secret"], environment: variable, in: folder.path)
+                status + ["SHIPSHAPE_PASSWORD_FILE=secret"], environment: variable, in: folder.path)
             #expect(flag.exitCode == 0, "\(flag.errors)")
-            let empty = try await Program.run(status + ["--password-file", "empty"], in: folder.path)
+            let empty = try await Program.run(status + ["SHIPSHAPE_PASSWORD_FILE=empty"], in: folder.path)
             #expect(empty.exitCode == 78)
             #expect(empty.errors.contains("--password-file empty: its first line is empty"), "\(empty.errors)")
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
@@ -148,7 +150,7 @@ import Testing
     }
 
     @Test func theSchemaOfTheFileIsThatOfTheProgram() async throws {
-        let run = try await Program.run(["config", "--schema"])
+        let run = try await Program.run(["doctor", "--settings", "--schema"])
         let existing = try String(
             contentsOfFile: Repository.path("docs/reference/shipshape.schema.json").string, encoding: .utf8)
         #expect(run.output == existing, "run scripts/reference")

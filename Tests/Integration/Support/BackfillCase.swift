@@ -59,8 +59,8 @@ struct BackfillCase: Sendable {
 
     /// Runs `shipshape backfill` without a terminal.
     ///
-    /// If the flags do not contain `--lease-ttl`, this function sets the duration of the lease, and ends the lease if
-    /// the fault kills the program. The duration is usually 60 seconds, because each write must end within a quarter of
+    /// If the flags do not contain `SHIPSHAPE_LEASE_TTL`, this function sets the duration of the lease, and ends the
+    /// lease if the fault kills the program. The duration is usually 60 seconds, because each write must end within a quarter of
     /// it, also on a slow disk. It is 3 seconds if the fault only suspends the program.
     @discardableResult
     func backfill(
@@ -76,7 +76,7 @@ struct BackfillCase: Sendable {
         _ job: String = "job", flags: [String], uri: String? = nil, yes: Bool = true, fault: String? = nil,
         held: Bool = false, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
-        let given = ["backfill", path(job), "--uri", uri ?? self.uri, "--state-database", state.name] + flags
+        let given = ["backfill", path(job), "--uri", uri ?? self.uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"] + flags
         let lease = Self.lease(unlessIn: flags, fault)
         let added = (yes ? ["--yes"] : []) + lease
         let run = try await Program.run(given + added, fault: fault, held: held, during: during)
@@ -84,15 +84,14 @@ struct BackfillCase: Sendable {
         return run
     }
 
-    /// Returns the flag `--lease-ttl` with a duration of 60 seconds; nothing if the flags contain `--lease-ttl`
-    /// already.
+    /// Returns the setting `SHIPSHAPE_LEASE_TTL` with a duration of 60 seconds; nothing if the flags contain it already.
     ///
     /// - Parameter fault: the fault of the run; if it suspends the program without killing it, the duration is 3
     ///   seconds.
     static func lease(unlessIn flags: [String], _ fault: String?) -> [String] {
-        guard !flags.contains("--lease-ttl") else { return [] }
+        guard !flags.contains(where: { $0.hasPrefix("SHIPSHAPE_LEASE_TTL=") }) else { return [] }
         let sleeps = fault.map { $0.hasSuffix(":stop") || $0.hasPrefix("before-write") && !$0.hasSuffix(":kill") }
-        return ["--lease-ttl", sleeps == true ? "3s" : "60s"]
+        return [sleeps == true ? "SHIPSHAPE_LEASE_TTL=3s" : "SHIPSHAPE_LEASE_TTL=60s"]
     }
 
     /// Ends the lease of a killed runner, so that the next runner need not wait.
@@ -132,7 +131,7 @@ struct BackfillCase: Sendable {
     /// The program gets the signal before it writes the checkpoint of the second chunk, and the server delays that
     /// write. The program therefore handles the signal before a third chunk could begin.
     func stoppedHalfway(flags: [String] = []) async throws -> ProgramRun {
-        let given = ["--lease-ttl", "60s"] + flags
+        let given = ["SHIPSHAPE_LEASE_TTL=60s"] + flags
         return try await backfill("job", flags: given, fault: "after-write:2:stop") { program in
             try await slowly(program) {
                 program.send(SIGTERM)

@@ -58,6 +58,6 @@ extension CommandLineFolder {
     ) throws -> [String] {
         let file = try write(schema, to: "person.json")
         let uri = appName.map { mongod.uri(appName: $0) } ?? mongod.uri
-        return ["check", file, "--collection", "\(database.name).person", "--uri", uri, "--ledger", "none"]
+        return ["check", file, "--collection", "\(database.name).person", "--uri", uri, "SHIPSHAPE_LEDGER=none"]
     }
 }

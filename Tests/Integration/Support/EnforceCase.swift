@@ -41,7 +41,8 @@ extension BackfillCase {
         let file = flags.contains("--abort") ? [] : [folder.appending("validator.json").string]
         return try await Program.run(
             ["enforce"] + file + flags + [
-                "--collection", "\(database.name).people", "--state-database", state.name, "--uri", uri ?? self.uri,
+                "--collection", "\(database.name).people", "SHIPSHAPE_STATE_DATABASE=\(state.name)", "--uri",
+                uri ?? self.uri,
             ], fault: fault, during: during)
     }
 

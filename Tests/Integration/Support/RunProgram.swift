@@ -63,6 +63,8 @@ enum Program {
     /// Runs the program to its end.
     ///
     /// - Parameters:
+    ///   - arguments: the words of the command line. As in a shell, a word such as `SHIPSHAPE_LEDGER=none` sets an
+    ///     environment variable.
     ///   - environment: variables in addition to the inherited ones. The inherited `SHIPSHAPE_URI` and
     ///     `SHIPSHAPE_PASSWORD` are removed.
     ///   - folder: the working directory.
@@ -122,8 +124,10 @@ enum Program {
         in folder: FilePath? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         var failure: (any Error)?
+        let (words, variables) = separated(arguments)
         let result = try await Subprocess.run(
-            executable, arguments: Arguments(arguments), environment: bare.updating(environment),
+            executable, arguments: Arguments(words),
+            environment: bare.updating(environment).updating(variables),
             workingDirectory: folder, input: .none, output: .string(limit: 4 << 20), error: .string(limit: 4 << 20)
         ) { execution in
             let program = LiveProgram(process: execution.processIdentifier.value)
@@ -142,6 +146,20 @@ enum Program {
             status: result.terminationStatus, output: result.standardOutput, errors: result.standardError)
         if !run.wasKilled { try JSONShape.check(run, arguments) }
         return run
+    }
+
+    /// Separates the words that set a variable, such as `SHIPSHAPE_LEDGER=none`, from the other words.
+    private static func separated(_ words: [String]) -> (words: [String], variables: [Environment.Key: String?]) {
+        var (rest, variables): ([String], [Environment.Key: String?]) = ([], [:])
+        for word in words {
+            if let match = word.prefixMatch(of: /(SHIPSHAPE_[A-Z_]+|NO_COLOR|FORCE_COLOR)=/) {
+                variables.updateValue(
+                    String(word[match.range.upperBound...]), forKey: Environment.Key(stringLiteral: String(match.1)))
+            } else {
+                rest.append(word)
+            }
+        }
+        return (rest, variables)
     }
 
     private static var bare: Environment {

@@ -8,7 +8,7 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// Tests `cleanup`, by which the operator drops the state of a finished job.
+/// Tests `job cleanup`, by which the operator drops the state of a finished job.
 @Suite struct CleanupTests {
     private func withPeople(_ body: (BackfillCase) async throws -> Void) async throws {
         try await Mongod.shared.withBackfill { test in
@@ -156,7 +156,10 @@ import Testing
             point.blockTime = .milliseconds(300)
             let stopped = try await test.mongod.failing(point) {
                 try await Program.run(
-                    ["cleanup", "job", "--yes", "--uri", test.uri, "--state-database", test.state.name]
+                    [
+                        "job", "cleanup", "job", "--yes", "--uri", test.uri,
+                        "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
+                    ]
                 ) { program in
                     try await waitUntil("the removal has begun") {
                         try await test.state.count("ranges", ["_id.job": "job.cleanup", "state": "running"]) > 0

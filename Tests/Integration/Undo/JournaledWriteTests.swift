@@ -15,7 +15,7 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", (0..<10).map { ["_id": .integer($0), "a": 1, "b": 2] })
             try test.job(steps: [step])
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: Self.fault) { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: Self.fault) { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.database.run(["update": "people", "updates": [["q": ["_id": 3], "u": user]]])

@@ -15,7 +15,7 @@ extension BackfillCase {
         during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let lease = Self.lease(unlessIn: flags, fault)
-        let given = ["undo", job, "--uri", uri, "--state-database", state.name] + flags + lease
+        let given = ["undo", job, "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"] + flags + lease
         let run = try await Program.run(given + (yes ? ["--yes"] : []), fault: fault, during: during)
         if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }
         return run

@@ -69,7 +69,8 @@ import Testing
             try await test.database.fill("people", [["_id": id, "a": .object(before), "z": 1]])
             try test.job(steps: ["unset: {field: a}"])
             let mine: BSONValue = ["b": ["c": [["d": "TEXT"]]]]
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-journal:1:stop") {
+                program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.database.set("people", id, ["a": mine])
@@ -114,7 +115,7 @@ import Testing
             let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
             for id in [3, 150] { try await test.database.set("tasks", .integer(id), ["big": large]) }
             let original = try await test.database.documents("tasks")
-            let flags = ["--ledger", "none", "--allow-unsync", "200"]
+            let flags = ["SHIPSHAPE_LEDGER=none", "--allow-unsync", "200"]
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"],
                 limits: "{chunk: {documents: 30}, unsynced: 1000}",
@@ -139,13 +140,13 @@ import Testing
                 more: "schema: {active: active.json, next: next.json}")
             #expect(try await BudgetCase.run(test).exitCode == 0)
             #expect(try await BudgetCase.recorded(test, ["seen": false]).count == 60)
-            let ledger = ["--ledger", "\(test.database.name).ledger"]
+            let ledger = ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"]
             let killed = try await test.undo(flags: ledger, fault: "after-restore:1")
             #expect(killed.wasKilled)
             #expect(try await BudgetCase.unsyncable(test).count < 60)
             #expect(try await BudgetCase.recorded(test, ["seen": false]).count == 60)
             #expect(try await !BudgetCase.recorded(test, ["repaired": ["$type": "date"]]).isEmpty)
-            let undone = try await test.undo(flags: ledger + ["--lease-wait", "20s"])
+            let undone = try await test.undo(flags: ledger + ["SHIPSHAPE_LEASE_WAIT=20s"])
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(undone.errors.contains("until the ledger has dropped"), "\(undone.errors)")
             #expect(try await BudgetCase.recorded(test).isEmpty)

@@ -129,7 +129,7 @@ import Testing
             try await test.waitForLeaseEnd()
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await test.undo(fault: fault).wasKilled)
-            let next = try await test.undo(flags: ["--lease-wait", "20s", "--output", "json"])
+            let next = try await test.undo(flags: ["SHIPSHAPE_LEASE_WAIT=20s", "--output", "json"])
             #expect(next.exitCode == 0, "\(next.errors)")
             #expect(try await test.database.documents("people") == original)
             #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
@@ -148,10 +148,11 @@ import Testing
             let made = try await test.database.documents("homes")
             // The first three writes of the undo restore documents of `people`. Its fourth write deletes documents of
             // `homes` that the job inserted.
-            let first = try await test.undo(flags: ["--lease-ttl", "2s"], fault: "before-write:4:stop") { program in
+            let first = try await test.undo(flags: ["SHIPSHAPE_LEASE_TTL=2s"], fault: "before-write:4:stop") {
+                program in
                 try await waitUntil("the undo sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                let second = try await test.undo(flags: ["--lease-wait", "20s"])
+                let second = try await test.undo(flags: ["SHIPSHAPE_LEASE_WAIT=20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
                 #expect(try await test.database.documents("homes") == [["_id": "a user's"]])
                 // While the first undo sleeps, a user inserts the same documents as the job. The first undo must not

@@ -30,10 +30,10 @@ import Testing
             #expect(try await test.checkpoint()?.state == "undoing")
             // A run of the job waits until the undo's lease has ended, and is then refused, because the undo is not
             // finished.
-            let run = try await test.backfill(flags: ["--lease-wait", "10s"])
+            let run = try await test.backfill(flags: ["SHIPSHAPE_LEASE_WAIT=10s"])
             #expect(run.exitCode == 65, "\(run.errors)")
             #expect(try await test.database.documents("people") == half)
-            let next = try await test.undo(flags: ["--lease-wait", "10s"])
+            let next = try await test.undo(flags: ["SHIPSHAPE_LEASE_WAIT=10s"])
             #expect(next.exitCode == 0, "\(next.errors)")
             #expect(try await test.database.documents("people") == original)
             #expect(written != original)
@@ -54,7 +54,7 @@ import Testing
             // only with `--include-uncertain`.
             let all = ["--output", "json", "--include-uncertain"]
             let dry = try test.report(try await test.undo(flags: all + ["--dry-run"], yes: false))
-            let run = try await test.undo(flags: all + ["--lease-wait", "10s"])
+            let run = try await test.undo(flags: all + ["SHIPSHAPE_LEASE_WAIT=10s"])
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.documents("people") == original)
             #expect(try test.report(run)["restored"] == dry["restored"], "\(run.output)\(dry)")
@@ -83,7 +83,7 @@ import Testing
                 // The runner has a short lease, so its writes have a short time limit. If the disk is slow and a write
                 // exceeds this limit, it is unknown whether the write changed documents. The undo therefore includes
                 // uncertain changes.
-                let undo = try await test.undo(flags: ["--lease-wait", "20s", "--include-uncertain"])
+                let undo = try await test.undo(flags: ["SHIPSHAPE_LEASE_WAIT=20s", "--include-uncertain"])
                 #expect(undo.exitCode == 0, "\(undo.errors)")
                 #expect(try await test.database.documents("people") == original)
             }
@@ -100,7 +100,7 @@ import Testing
             let first = try await test.undo(fault: "before-write:1") { program in
                 try await waitUntil("the undo sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                let second = try await test.undo(flags: ["--lease-wait", "20s"])
+                let second = try await test.undo(flags: ["SHIPSHAPE_LEASE_WAIT=20s"])
                 #expect(second.exitCode == 0, "\(second.errors)")
                 // While the first undo sleeps, a user makes the same change as the job. The first undo must not revert
                 // it.

@@ -67,7 +67,8 @@ import Testing
     @Test func theWrittenPartOfAChunkThatASignalEndsIsKnown() async throws {
         try await withPeople("default: {field: key, generate: uuid}", count: 2_000) { test in
             let before = try await test.database.documents("people")
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:1:stop") {
+                program in
                 try await waitUntil("the runner is stopped") { try program.isStopped }
                 program.send(SIGINT)
                 program.send(SIGCONT)
@@ -128,7 +129,8 @@ import Testing
         _ step: String, _ user: BSONDocument, _ expected: BSONDocument
     ) async throws {
         try await withPeople(step) { test in
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-journal:1:stop") {
+                program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.database.run([
@@ -268,7 +270,8 @@ import Testing
                 ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
             }
             try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-creation:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-creation:1:stop") {
+                program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.database.set("people", 3, ["home.city": "Bergen"])
@@ -332,7 +335,7 @@ import Testing
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await test.undo().exitCode == 0)
-            for arguments in [["pause", "job"], ["tune", "job", "nice=1"]] {
+            for arguments in [["job", "pause", "job"], ["job", "tune", "job", "nice=1"]] {
                 let run = try await test.steer(arguments[0], arguments[1], arguments.count > 2 ? arguments[2] : "--yes")
                 #expect(run.exitCode != 0, "\(arguments): \(run.output)")
             }

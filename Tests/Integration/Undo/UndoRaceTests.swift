@@ -30,7 +30,7 @@ import Testing
         let other: BSONDocument = ["_id": 3, "a": "another", "b": "another", "age": "77", "born": 2001]
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
-            let flags = ["--output", "json", "--lease-ttl", "60s"]
+            let flags = ["--output", "json", "SHIPSHAPE_LEASE_TTL=60s"]
             let undone = try await test.undo(flags: flags, fault: "before-write:1:stop") { program in
                 try await waitUntil("the undo sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
@@ -56,7 +56,8 @@ import Testing
     /// changes the field again before the job runs a second time.
     @Test func valuesThatDifferFromTheJournalAreNamed() async throws {
         try await withPeople("copy: {from: age, to: nick, whenPresent: replace}") { test in
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-journal:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-journal:1:stop") {
+                program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.database.set("people", 3, ["age": "second"])
@@ -81,7 +82,7 @@ import Testing
     @Test func sumsThatAgreeByChanceAreNotReliedOn() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let fault = "before-write:1:stop,after-write:1:stop"
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: fault) { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: fault) { program in
                 try await waitUntil("the runner sleeps before the write") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.database.run([

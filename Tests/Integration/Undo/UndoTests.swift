@@ -112,11 +112,11 @@ import Testing
         try await withPeople { test in
             try await test.backfill()
             let before = try await test.undo(flags: ["--dry-run"], yes: false)
-            #expect(!before.output.contains("migrate has recorded"), "\(before.output)")
+            #expect(!before.output.contains("backfill has recorded"), "\(before.output)")
             try await test.state.fill("migrations", [["_id": "job", "digest": "0"]])
             let undone = try await test.undo()
             #expect(undone.exitCode == 0, "\(undone.errors)")
-            #expect(undone.output.contains("migrate has recorded the job as applied"), "\(undone.output)")
+            #expect(undone.output.contains("backfill has recorded the job as applied"), "\(undone.output)")
         }
     }
 
@@ -214,7 +214,7 @@ import Testing
 
     /// The stored job uses an operator that only an earlier version of the program accepted.
     ///
-    /// The job cannot run again, but `status`, `undo` and `cleanup` work, because they do not evaluate the operator.
+    /// The job cannot run again, but `status`, `undo` and `job cleanup` work, because they do not evaluate the operator.
     @Test func aJobOfAnEarlierVersionIsUndoneAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")
@@ -225,7 +225,7 @@ import Testing
                     more: "schema: {active: active.json, next: next.json}")
             }
             try write("$abs")
-            let flags = ["--ledger", "none", "--allow-unsync", "200", "--output", "json"]
+            let flags = ["SHIPSHAPE_LEDGER=none", "--allow-unsync", "200", "--output", "json"]
             #expect(try await test.backfill(flags: flags).exitCode == 0)
             let text = try #require(try await test.state.documents("jobs").first?["text"]?.text)
             let old: BSONDocument = ["$set": ["text": .string(text.replacing("$abs", with: "$earlier"))]]

@@ -19,7 +19,7 @@ import Testing
             try test.job(
                 on: "tasks", steps: ["convert: {field: priority, to: int}"], limits: "{unsynced: 1000, ledgerLag: 3s}",
                 more: "schema: {active: next.json}")
-            let run = try await test.backfill("job", "--ledger", "\(test.database.name).ledger")
+            let run = try await test.backfill("job", "SHIPSHAPE_LEDGER=\(test.database.name).ledger")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await BudgetCase.unsyncable(test).count == 10)
             try await body(test)
@@ -30,7 +30,7 @@ import Testing
     ///
     /// A user repairs task 3 after the undo has checked all tasks, and before the undo writes any.
     private func undoWhileOneIsRepaired(_ test: BackfillCase) async throws -> ProgramRun {
-        let ledger = ["--ledger", "\(test.database.name).ledger", "--lease-ttl", "60s"]
+        let ledger = ["SHIPSHAPE_LEDGER=\(test.database.name).ledger", "SHIPSHAPE_LEASE_TTL=60s"]
         return try await test.undo(flags: ledger, fault: "before-write:1:stop") { program in
             try await waitUntil("the undo stands before its write") { try program.isStopped }
             // Task 3 did not fit the active schema before the undo either, so it has no reservation.
@@ -66,7 +66,7 @@ import Testing
 
     @Test func documentsThatFailForAnotherReasonAreNotReserved() async throws {
         try await withRepairedTasks { test in
-            let undone = try await test.undo(flags: ["--ledger", "\(test.database.name).ledger"])
+            let undone = try await test.undo(flags: ["SHIPSHAPE_LEDGER=\(test.database.name).ledger"])
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(try await BudgetCase.recorded(test).sorted() == (0..<10).filter { $0 != 3 })
         }

@@ -4,26 +4,25 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The fixture of a test of `shipshape watch`: a database of people, a state database, and a folder.
+/// The fixture of a test of `shipshape ledger follow`: a database of people, a state database, and a folder.
 struct WatchCase: Sendable {
     let mongod: Mongod
     let database: TestDatabase
     let state: TestDatabase
     let folder: CommandLineFolder
 
-    /// Returns the arguments of a watch over the collection `person`.
+    /// Returns the arguments of `ledger follow` for the collection `person`.
     func arguments(_ flags: [String] = [], schema: String = CommandLineFolder.person) throws -> [String] {
         let file = try folder.write(schema, to: "person.json")
-        let named = flags.contains("--state-database") ? [] : ["--state-database", state.name]
-        return ["watch", file, "--collection", "\(database.name).person", "--uri", uri] + named
-            + (flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "60s"]) + flags
+        return ["ledger", "follow", file, "--collection", "\(database.name).person", "--uri", uri]
+            + ["SHIPSHAPE_STATE_DATABASE=\(state.name)", "SHIPSHAPE_LEASE_TTL=60s"] + flags
     }
 
     /// The connection string for the program, with an application name by which a test recognizes its commands.
     var uri: String { mongod.uri(appName: appName) }
     var appName: String { "\(database.name)_watch" }
 
-    /// Runs `watch --once`, which ends when the ledger has caught up.
+    /// Runs `ledger follow --once`, which ends when the ledger has caught up.
     @discardableResult
     func once(_ flags: String..., schema: String = CommandLineFolder.person) async throws -> ProgramRun {
         try await Program.run(try arguments(["--once"] + flags, schema: schema))
@@ -73,7 +72,7 @@ struct WatchCase: Sendable {
 }
 
 extension Mongod {
-    /// Runs a test of `shipshape watch`, and then removes its databases and its folder.
+    /// Runs a test of `shipshape ledger follow`, and then removes its databases and its folder.
     func withWatch(_ body: (WatchCase) async throws -> Void) async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }

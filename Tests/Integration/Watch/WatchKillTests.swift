@@ -38,7 +38,7 @@ import Testing
             #expect(!failing.isEmpty)
             #expect(recorded.subtracting(failing) == [], "entries that no check finds")
             #expect(failing.subtracting(recorded) == [], "findings that have no entry")
-            FaultTable.note("watch", "kill -9 anywhere", tries: rounds, continued: 0)
+            FaultTable.note("ledger follow", "kill -9 anywhere", tries: rounds, continued: 0)
         }
     }
 

@@ -70,7 +70,7 @@ import Testing
             point.namespace = "\(test.database.name).person"
             point.blockTime = .seconds(2)
             let run = try await test.mongod.failing(point) {
-                try await Program.run(try test.arguments(["--once", "--threads", "1"])) { _ in
+                try await Program.run(try test.arguments(["--once", "SHIPSHAPE_THREADS=1"])) { _ in
                     // The server blocks the second batch while the watch records the documents of the first one.
                     try await waitUntil("the first documents are recorded") { try await !test.entries().isEmpty }
                     try await test.database.update("person", ["_id": 0], ["$set": ["age": 5]])
@@ -217,12 +217,14 @@ import Testing
             try await test.database.fill("person", [["_id": 1, "name": "Ada"], ["_id": 2], ["_id": 3]])
             #expect(try await test.once().exitCode == 1)
             let ledger = "\(test.state.name).unsynced_documents"
-            let unsynced = try await Program.run(["unsynced", "--ledger", ledger, "--uri", test.uri, "-o", "json"])
+            let unsynced = try await Program.run([
+                "ledger", "show", "SHIPSHAPE_LEDGER=\(ledger)", "--uri", test.uri, "-o", "json",
+            ])
             #expect(unsynced.exitCode == 1, "\(unsynced.errors)")
             let report = try #require(try BSONValue(extendedJSON: unsynced.output).document)
             #expect(report["apps"]?.document?.values.first?.document?["documents"] == 2, "\(unsynced.output)")
             let arguments = try test.folder.check(test.database, on: test.mongod).filter { $0 != "none" }
-            let check = try await Program.run(arguments + [ledger, "--limit", "2"])
+            let check = try await Program.run(arguments + [ledger, "SHIPSHAPE_LIMIT=2"])
             #expect(check.output.contains("the limit of 2 is reached"), "\(check.output)")
         }
     }
@@ -249,8 +251,8 @@ import Testing
                 """, to: "job.yml")
             func backfill(_ flags: String...) async throws -> ProgramRun {
                 try await Program.run(
-                    ["backfill", job, "--yes", "--uri", test.uri, "--state-database", test.state.name]
-                        + ["--ledger", "\(test.state.name).unsynced_documents"] + flags)
+                    ["backfill", job, "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"]
+                        + ["SHIPSHAPE_LEDGER=\(test.state.name).unsynced_documents"] + flags)
             }
             func converted() async throws -> Int {
                 try await test.database.count("person", ["_id": ["$gte": 10], "age": ["$type": "string"]])
@@ -274,10 +276,10 @@ import Testing
 /// Tests the refusals, warnings and metrics of a watch.
 @Suite(.fencedDeletes) struct WatchOperationTests {
     @Test(arguments: [
-        (["--ledger", "__realm_sync.unsynced_documents"], 78, "where nothing else must write"),
-        (["--ledger", "__realm_sync_5f.mine"], 78, "where nothing else must write"),
-        (["--state-database", "__realm_sync"], 78, "where nothing else must write"),
-        (["--ledger", "nodots"], 64, "\"nodots\" is not DATABASE.COLLECTION"),
+        (["SHIPSHAPE_LEDGER=__realm_sync.unsynced_documents"], 78, "where nothing else must write"),
+        (["SHIPSHAPE_LEDGER=__realm_sync_5f.mine"], 78, "where nothing else must write"),
+        (["SHIPSHAPE_STATE_DATABASE=__realm_sync"], 78, "where nothing else must write"),
+        (["SHIPSHAPE_LEDGER=nodots"], 64, "\"nodots\" is not DATABASE.COLLECTION"),
         (["--warn-at", "0"], 64, "--warn-at must be from 1 to 100"),
     ])
     func placesAndFlagsThatCannotBe(_ flags: [String], _ code: Int32, _ message: String) async throws {
@@ -307,9 +309,9 @@ import Testing
             try await test.database.fill("person", count: 8)
             let reported = test.folder.path.appending("told").string
             let hook = "echo $SHIPSHAPE_UNSYNCED of $SHIPSHAPE_LIMIT >> \(reported)"
-            #expect(try await test.once("--limit", "11", "--hook", hook).exitCode == 1)
+            #expect(try await test.once("SHIPSHAPE_LIMIT=11", "--on", "alarm=\(hook)").exitCode == 1)
             #expect(test.folder.text(of: "told") == nil)
-            let run = try await test.once("--limit", "10", "--hook", hook)
+            let run = try await test.once("SHIPSHAPE_LIMIT=10", "--on", "alarm=\(hook)")
             #expect(test.folder.text(of: "told") == "8 of 10\n")
             #expect(run.errors.contains("warning: 8 unsynced documents"), "\(run.errors)")
         }

@@ -36,7 +36,7 @@ extension PropertyCase {
     private mutating func duringUserWrites() async throws {
         trail.append("a run beside the user")
         let times = random.below(60)
-        let run = try await backfill(flags: ["--lease-wait", "3m"]) { _ in
+        let run = try await backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"]) { _ in
             try await user.write(times: times, resting: 8)
         }
         guard let code = run.exitCode, [0, 1, 75].contains(code) else {
@@ -48,7 +48,7 @@ extension PropertyCase {
         let fault = "any:\(random.pick([1 + random.below(8), 1 + random.below(40), 1 + random.below(150)])):kill"
         trail.append("killed at \(fault)")
         let times = random.below(40)
-        let run = try await backfill(flags: ["--lease-ttl", "2s", "--lease-wait", "3m"], fault: fault) { _ in
+        let run = try await backfill(flags: ["SHIPSHAPE_LEASE_TTL=2s", "SHIPSHAPE_LEASE_WAIT=3m"], fault: fault) { _ in
             try await user.write(times: times, resting: 8)
         }
         guard run.wasKilled || [0, 1, 75].contains(run.exitCode ?? -1) else {
@@ -60,7 +60,7 @@ extension PropertyCase {
     private mutating func killedByTheUser(_ signal: Int32) async throws {
         let times = random.below(60)
         trail.append("signal \(signal) after \(times) writes of the user")
-        _ = try await backfill(flags: ["--lease-ttl", "1s", "--lease-wait", "3m"]) { program in
+        _ = try await backfill(flags: ["SHIPSHAPE_LEASE_TTL=1s", "SHIPSHAPE_LEASE_WAIT=3m"]) { program in
             try await waitForStart(program)
             try await user.write(times: times, resting: 8)
             program.send(signal)
@@ -75,7 +75,7 @@ extension PropertyCase {
         let visit = 1 + random.below(4)
         trail.append("the user overtakes write \(visit)")
         let times = 10 + random.below(80)
-        let run = try await backfill(flags: ["--lease-wait", "3m"], fault: "before-write:\(visit)") { program in
+        let run = try await backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"], fault: "before-write:\(visit)") { program in
             guard try await waitForStop(program) else { return }
             defer { program.send(SIGCONT) }
             try await user.write(times: times, among: try await nextIDs())
@@ -93,12 +93,12 @@ extension PropertyCase {
         trail.append("a runner sleeps before write \(visit) until another is done")
         let times = random.below(60)
         var left: [PropertyKey: BSONDocument]?
-        let flags = ["--lease-ttl", "1s", "--lease-wait", "3m"]
+        let flags = ["SHIPSHAPE_LEASE_TTL=1s", "SHIPSHAPE_LEASE_WAIT=3m"]
         let run = try await backfill(flags: flags, fault: "before-write:\(visit)") { program in
             guard try await waitForStop(program) else { return }
             defer { program.send(SIGCONT) }
             let next = try await nextIDs()
-            let second = try await backfill(flags: ["--lease-wait", "3m"])
+            let second = try await backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"])
             guard let code = second.exitCode, code < 2 else {
                 throw violation(.ending, "the second runner ended with \(second.status): \(second.errors)")
             }
@@ -118,8 +118,8 @@ extension PropertyCase {
     private mutating func twoRunners() async throws {
         trail.append("two runners at once")
         let times = random.below(40)
-        async let first = backfill(flags: ["--lease-wait", "3m"])
-        let second = try await backfill(flags: ["--lease-wait", "3m"]) { _ in
+        async let first = backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"])
+        let second = try await backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"]) { _ in
             try await user.write(times: times, resting: 8)
         }
         for run in [try await first, second] {

@@ -69,10 +69,10 @@ extension PropertyCase {
         // With `--include-uncertain`, undo also restores documents if it is unknown whether a killed runner wrote them.
         // `UndoEventsTests` checks that such an undo removes no user's change.
         let flags = [
-            "--state-database", test.state.name, "--yes", "--ledger", "none", "--allow-unsync", "100000",
+            "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes", "SHIPSHAPE_LEDGER=none", "--allow-unsync", "100000",
             "--include-uncertain",
         ]
-        let lease = ["--lease-ttl", fault == nil ? "20s" : "1s", "--lease-wait", "3m"]
+        let lease = ["SHIPSHAPE_LEASE_TTL=\(fault == nil ? "20s" : "1s")", "SHIPSHAPE_LEASE_WAIT=3m"]
         return try await Program.run(["undo", test.path(), "--uri", test.uri] + flags + lease, fault: fault)
     }
 

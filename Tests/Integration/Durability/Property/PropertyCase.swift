@@ -65,7 +65,7 @@ struct PropertyCase {
         for _ in 0..<random.pick([0, 1, 1, 2, 3]) { some.append(random.pick(PropertyDisturbance.mix)) }
         for disturbance in disturbances ?? some { try await happen(disturbance) }
         trail.append("the last run")
-        let last = try await backfill(flags: ["--lease-wait", "3m"])
+        let last = try await backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"])
         guard let code = last.exitCode, code < 2 else {
             throw violation(.ending, "the last run ended with \(last.status), \(try await open()): \(last.errors)")
         }
@@ -90,12 +90,10 @@ struct PropertyCase {
         flags: [String] = [], fault: String? = nil, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = [
-            "backfill", test.path(), "--uri", test.uri, "--state-database", test.state.name, "--yes", "--output",
-            "json",
-        ]
-        let lease = flags.contains("--lease-ttl") ? [] : ["--lease-ttl", "20s"]
+            "backfill", test.path(), "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes",
+            "--output", "json", "SHIPSHAPE_LEASE_TTL=20s",\n        ]
         return try await Program.run(
-            given + flags + lease, fault: fault, plant: plant, during: during)
+            given + flags, fault: fault, plant: plant, during: during)
     }
 }
 

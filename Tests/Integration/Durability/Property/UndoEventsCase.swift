@@ -89,11 +89,11 @@ struct UndoEventsCase {
             let fault = "any:\(random.pick([1 + random.below(20), 1 + random.below(150)])):kill"
             trail.append("killed at \(fault)")
             _ = try await alongside(writers, times: 60) { case_, during in
-                try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "1s"], fault, during)
+                try await case_.program(["backfill", case_.test.path()], ["SHIPSHAPE_LEASE_TTL=1s"], fault, during)
             }
         }
         let last = try await alongside(writers, times: 60) { case_, during in
-            try await case_.program(["backfill", case_.test.path()], ["--lease-ttl", "20s"], nil, during)
+            try await case_.program(["backfill", case_.test.path()], ["SHIPSHAPE_LEASE_TTL=20s"], nil, during)
         }
         // The run may skip documents (exit code 1), or stop because the server refused too many writes (exit code 75).
         guard let code = last.exitCode, [0, 1, 75].contains(code) else {
@@ -106,11 +106,11 @@ struct UndoEventsCase {
             let fault = "any:\(1 + random.below(40)):kill"
             trail.append("undo killed at \(fault)")
             _ = try await alongside(writers, times: 30) { case_, during in
-                try await case_.program(["undo", "job"], ["--lease-ttl", "1s"], fault, during)
+                try await case_.program(["undo", "job"], ["SHIPSHAPE_LEASE_TTL=1s"], fault, during)
             }
         }
         let undo = try await alongside(writers, times: 60) { case_, during in
-            try await case_.program(["undo", "job"], ["--lease-ttl", "20s"], nil, during)
+            try await case_.program(["undo", "job"], ["SHIPSHAPE_LEASE_TTL=20s"], nil, during)
         }
         guard let code = undo.exitCode, code < 2 else {
             throw violation("the undo ended with \(undo.status): \(undo.errors)")
@@ -141,7 +141,8 @@ struct UndoEventsCase {
         _ command: [String], _ lease: [String], _ fault: String?, _ during: (LiveProgram) async throws -> Void
     ) async throws -> ProgramRun {
         let flags = [
-            "--uri", test.uri, "--state-database", test.state.name, "--yes", "--ledger", "none", "--lease-wait", "3m",
+            "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes", "SHIPSHAPE_LEDGER=none",
+            "SHIPSHAPE_LEASE_WAIT=3m",
         ]
         return try await Program.run(command + flags + lease, fault: fault, during: during)
     }

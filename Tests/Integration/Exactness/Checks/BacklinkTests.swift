@@ -75,7 +75,7 @@ import Testing
             #expect(links["collection"] == .string("\(name).Address"))
             #expect(["without", "one", "several"].map { links[$0]?.document?["documents"] } == [1, 4, 2])
             #expect(links["places"]?.document?.values.count == 4)
-            let hidden = try await test.check("--ids", "none")
+            let hidden = try await test.check("SHIPSHAPE_IDS=none")
             #expect(!hidden.output.contains("such as _id"), "\(hidden.output)")
         }
     }
@@ -125,8 +125,8 @@ import Testing
                 _ = try test.folder.write(step(more), to: "embed.yml")
                 return try await Program.run(
                     [
-                        "backfill", "embed.yml", "--uri", test.mongod.uri, "--ledger", "none", "--state-database",
-                        "\(test.database.name)_state",
+                        "backfill", "embed.yml", "--uri", test.mongod.uri, "SHIPSHAPE_LEDGER=none",
+                        "SHIPSHAPE_STATE_DATABASE=\(test.database.name)_state",
                     ] + flags, in: test.folder.path)
             }
             let refused = try await run("", ["--dry-run"])

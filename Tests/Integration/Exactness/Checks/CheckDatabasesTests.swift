@@ -24,7 +24,7 @@ import Testing
                     let uri = mongod.uri
                     try await body("\(prefix)_*") { more in
                         try await Program.run(
-                            ["check", "v1", "--uri", uri, "--ledger", "none"] + more, in: folder.path)
+                            ["check", "v1", "--uri", uri, "SHIPSHAPE_LEDGER=none"] + more, in: folder.path)
                     }
                 }
             }

@@ -45,8 +45,8 @@ import Testing
         let diff = try await Program.run(["diff", "v1", "v2", "--output", "json"], in: home)
         let check = try await Program.run(
             [
-                "check", "v2", "--active", "v1", "--uri", test.mongod.uri, "--ledger", "none", "--state-database",
-                test.state.name, "--output", "json", "--report", "report.txt",
+                "check", "v2", "--active", "v1", "--uri", test.mongod.uri, "SHIPSHAPE_LEDGER=none",
+                "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--output", "json", "--report", "report.txt",
             ], in: home)
         let about: Comment = "seed \(pair.seed): \(files), \(check.errors) \(diff.errors)"
         let said = try #require(try BSONDocument(extendedJSON: diff.output)["verdict"]?.document, about)

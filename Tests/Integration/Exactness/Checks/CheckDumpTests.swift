@@ -49,7 +49,7 @@ import Testing
                 try folder.write(#"{"options":{},"indexes":[]}"#, to: "dump/\(database.name)/person.metadata.json")
                 let arguments = ["check", schema, "--collection", "\(database.name).person", "-o", "json"]
                 let live = try await Program.run(
-                    arguments + ["--uri", mongod.uri, "--ledger", "none", "--threads", "1"])
+                    arguments + ["--uri", mongod.uri, "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_THREADS=1"])
                 for path in ["dump", "dump/\(database.name)", "dump/\(database.name)/person.bson"] {
                     let dump = try await Program.run(
                         arguments + ["--source", folder.path.appending(path).string])
@@ -86,7 +86,8 @@ import Testing
             try await database.fill("ledger", [entry])
             try await withFolder { folder, schema in
                 let file = try folder.write(Self.bytes(Self.people), to: "person.bson")
-                let run = try await check(file, schema, ["--uri", mongod.uri, "--ledger", "\(database.name).ledger"])
+                let run = try await check(
+                    file, schema, ["--uri", mongod.uri, "SHIPSHAPE_LEDGER=\(database.name).ledger"])
                 #expect(run.output.contains("  1 in the ledger, 214 certain"))
             }
         }

@@ -20,7 +20,7 @@ import Testing
             defer { folder.remove() }
             let schema = try folder.write(ChangingPeople.schema, to: "person.json")
             let run = try await Program.run([
-                "check", schema, "--collection", "\(people.namespace)", "--uri", uri, "--ledger", "none",
+                "check", schema, "--collection", "\(people.namespace)", "--uri", uri, "SHIPSHAPE_LEDGER=none",
             ])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains(".person: 700 documents read of about 700, "))
@@ -42,7 +42,7 @@ import Testing
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             let arguments = try folder.check(database, on: mongod).map { $0 == mongod.uri ? uri : $0 }
-            let run = try await Program.run(arguments + ["--prove", "--prefilter", "--count"])
+            let run = try await Program.run(arguments + ["--count-groups", "SHIPSHAPE_PREFILTER=true"])
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains(".person: 1 document read of 1, 1 (100%) does not sync"), "\(run.output)")
             #expect(

@@ -97,8 +97,8 @@ import Testing
                 "reader-\(test.database.name)", roles: [["role": "read", "db": .string(test.database.name)]])
             let run = try await Program.run(
                 [
-                    "check", "v2", "--active", "v1", "--uri", uri, "--ledger", "none", "--state-database",
-                    test.state.name, "--fail-on", "new",
+                    "check", "v2", "--active", "v1", "--uri", uri, "SHIPSHAPE_LEDGER=none",
+                    "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--fail-on", "new",
                 ], in: folder.path)
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(

@@ -3,7 +3,7 @@ import Checking
 import TestSupport
 import Testing
 
-/// Tests `check --part` and `merge`.
+/// Tests `check --part` and `check --join`.
 ///
 /// The parts together contain every document once. The merged report equals the report of a check without parts, except
 /// for its times and its value `missing_guarantees`.
@@ -57,7 +57,7 @@ import Testing
                 let read = parts.map { $0["collections"]?.elements.first?["documents_read"] }
                 #expect(read.allSatisfy { $0 != .number(0) && $0 != .number(300) }, "\(read)")
                 let whole = try await test.check(["-o", "json"] + flags)
-                let merge = ["merge", "part3.json", "part1.json", "part2.json"]
+                let merge = ["check", "--join", "part3.json", "part1.json", "part2.json"]
                 let merged = try await Program.run(merge + ["-o", "json"], in: test.folder.path)
                 #expect(try essence(merged.output) == essence(whole.output))
                 #expect(merged.exitCode == whole.exitCode, "\(flags) \(merged.errors)")
@@ -121,17 +121,18 @@ import Testing
     /// If a collection grows much between the checks of two parts, the second check divides it by other bounds than the
     /// first.
     ///
-    /// `merge` refuses the two reports, because their parts might overlap or leave a gap.
+    /// `check --join` refuses the two reports, because their parts might overlap or leave a gap.
     @Test func partsOfTwoCutsAreNotJoined() async throws {
         try await withPets((0..<300).map { ["_id": .integer($0), "name": "a"] }) { test in
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])
             try await test.database.fill("Pet", count: 4_000) { ["_id": .integer($0 + 1_000), "name": "a"] }
             _ = try await test.check(["--part", "2/2", "--report", "two.json"])
-            let merged = try await Program.run(["merge", "one.json", "two.json"], in: test.folder.path)
+            let merged = try await Program.run(["check", "--join", "one.json", "two.json"], in: test.folder.path)
             #expect(merged.exitCode == 65)
             #expect(merged.errors.contains("the collections were cut again in between"), "\(merged.errors)")
             _ = try await test.check(["--part", "1/2", "--report", "one.json"])
-            let again = try await Program.run(["merge", "one.json", "two.json", "-o", "json"], in: test.folder.path)
+            let again = try await Program.run(
+                ["check", "--join", "one.json", "two.json", "-o", "json"], in: test.folder.path)
             #expect(try JSONValue(again.output)["collections"]?.elements.first?["documents_read"] == .number(4_300))
         }
     }
@@ -160,7 +161,7 @@ import Testing
                 (["empty.json"], "this is not a report of shipshape check"),
                 (["nowhere.json"], "there is no such file or folder"),
             ] {
-                let run = try await Program.run(["merge"] + reports, in: test.folder.path)
+                let run = try await Program.run(["check", "--join"] + reports, in: test.folder.path)
                 #expect(run.exitCode == 65, "\(reports)")
                 #expect(run.errors.contains(message), "\(run.errors)")
                 #expect(run.output.isEmpty)

@@ -53,7 +53,7 @@ import Testing
                 try folder.write(CommandLineFolder.person, to: "schemas/\(database.name).\(name).json")
             }
             let result = try await Program.run([
-                "check", folder.path.appending("schemas").string, "--uri", mongod.uri, "--ledger", "none",
+                "check", folder.path.appending("schemas").string, "--uri", mongod.uri, "SHIPSHAPE_LEDGER=none",
             ])
             #expect(result.exitCode == 0, "\(result.errors)")
             #expect(result.output.contains("\(database.name).ghost: 0 documents read\n"))

@@ -68,7 +68,7 @@ import Testing
     @Test func everyFormFindsWhatTheLiveCheckFinds() async throws {
         try await withDemo { mongod, folder, _, copies in
             let live = try findings(
-                try await check(folder, ["--uri", mongod.uri, "--ledger", "none", "--threads", "1"]))
+                try await check(folder, ["--uri", mongod.uri, "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_THREADS=1"]))
             #expect(live.count == 4 && live.allSatisfy { $0.contains("documents_read") })
             for form in SourceForm.allCases where form.keepsTypes {
                 let source = try form.write(copies, to: folder)

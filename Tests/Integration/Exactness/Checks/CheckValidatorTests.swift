@@ -49,7 +49,7 @@ import Testing
 
     @Test func theServerHoldsBackWhatFits() async throws {
         try await withPeople { database, _, run in
-            let check = try await run(["check", "v2", "--prefilter"])
+            let check = try await run(["check", "v2", "SHIPSHAPE_PREFILTER=true"])
             #expect(check.exitCode == 1)
             #expect(check.output.hasPrefix("2 documents do not fit.\n"), "\(check.output)")
             #expect(check.output.contains("About 1 document was not read: the prefilter proves that it fits."))
@@ -65,7 +65,7 @@ import Testing
 
                     """
                 }.joined(), to: "accepted.yml")
-            let check = try await run(["check", "v2", "--exceptions", "accepted.yml"])
+            let check = try await run(["check", "v2", "SHIPSHAPE_EXCEPTIONS=accepted.yml"])
             #expect(check.exitCode == 0, "\(check.output) \(check.errors)")
             #expect(check.output.contains("excepted: old (ops, accepted.yml:1"), "\(check.output)")
         }
@@ -73,7 +73,7 @@ import Testing
 
     @Test func flagsOfAppsAreNamedAsIdle() async throws {
         try await withPeople { _, _, run in
-            let check = try await run(["check", "v2", "--null-types", "off", "--limit", "7"])
+            let check = try await run(["check", "v2", "SHIPSHAPE_NULL_TYPES=off", "SHIPSHAPE_LIMIT=7"])
             #expect(
                 check.output.contains(
                     "Note: --limit, --null-types have no effect: the schema is a MongoDB validator\n"))
@@ -90,7 +90,7 @@ import Testing
 
     @Test func unsyncedTakesLiveValidators() async throws {
         try await withPeople { database, _, run in
-            let ledger = ["--ledger", "\(database.name).ledger", "--collection", "\(database.name).person"]
+            let ledger = ["SHIPSHAPE_LEDGER=\(database.name).ledger", "--collection", "\(database.name).person"]
             try await database.fill(
                 "ledger",
                 [
@@ -99,13 +99,13 @@ import Testing
                         "ns": ["db": .string(database.name), "coll": "person"],
                     ]
                 ])
-            let without = try await run(["unsynced", "live"] + ledger)
+            let without = try await run(["ledger", "show", "live"] + ledger)
             #expect(without.exitCode == 65)
             #expect(without.errors.contains("has no validator with a $jsonSchema"), "\(without.errors)")
             try await database.run([
                 "collMod": "person", "validator": .object(try BSONDocument(extendedJSON: Self.validator)),
             ])
-            let explained = try await run(["unsynced", "live"] + ledger)
+            let explained = try await run(["ledger", "show", "live"] + ledger)
             #expect(explained.exitCode == 1)
             #expect(explained.output.contains("1 still fail, 0 might fail"), "\(explained.output) \(explained.errors)")
         }
@@ -121,11 +121,11 @@ import Testing
                         "ns": ["db": .string(database.name), "coll": "elsewhere"],
                     ]
                 ])
-            let ledger = ["--ledger", "\(database.name).ledger"]
-            let whole = try await run(["unsynced", "app"] + ledger)
+            let ledger = ["SHIPSHAPE_LEDGER=\(database.name).ledger"]
+            let whole = try await run(["ledger", "show", "app"] + ledger)
             #expect(whole.exitCode == 1)
             #expect(whole.output.contains("; 1 not checked, because the schema does not cover them.\n"))
-            let one = try await run(["unsynced", "app", "--collection", "\(database.name).person"] + ledger)
+            let one = try await run(["ledger", "show", "app", "--collection", "\(database.name).person"] + ledger)
             #expect(one.exitCode == 0, "\(one.output)")
         }
     }

@@ -71,16 +71,16 @@ struct CheckVerdictCase {
     func check(_ more: [String], active: Bool = true) async throws -> ProgramRun {
         try await Program.run(
             ["check", "v2"] + (active ? ["--active", "v1"] : [])
-                + ["--uri", mongod.uri, "--state-database", state.name, "--threads", "1"]
-                + (more.contains("--ledger") ? [] : ["--ledger", "none"]) + more, in: folder.path)
+                + ["--uri", mongod.uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)", "SHIPSHAPE_THREADS=1"]
+                + ["SHIPSHAPE_LEDGER=none"] + more, in: folder.path)
     }
 
     /// Checks v2, with v1 as the active schema, and returns the verdict of the JSON report; empty if it has none.
     func verdict(_ more: String...) async throws -> BSONDocument {
         let run = try await Program.run(
             [
-                "check", "v2", "--active", "v1", "--uri", mongod.uri, "--ledger", "none", "--state-database",
-                state.name, "--threads", "1", "--output", "json",
+                "check", "v2", "--active", "v1", "--uri", mongod.uri, "SHIPSHAPE_LEDGER=none",
+                "SHIPSHAPE_STATE_DATABASE=\(state.name)", "SHIPSHAPE_THREADS=1", "--output", "json",
             ] + more, in: folder.path)
         return try BSONDocument(extendedJSON: run.output)["verdict"]?.document ?? [:]
     }
@@ -108,8 +108,9 @@ struct CheckVerdictCase {
             """, to: "\(name).yml")
         return try await Program.run(
             [
-                "backfill", job, "--yes", "--uri", mongod.uri, "--ledger", "none", "--state-database", state.name,
-                "--lease-ttl", "60s", "--allow-unsync", "1000",
+                "backfill", job, "--yes", "--uri", mongod.uri, "SHIPSHAPE_LEDGER=none",
+                "SHIPSHAPE_STATE_DATABASE=\(state.name)",
+                "SHIPSHAPE_LEASE_TTL=60s", "--allow-unsync", "1000",
             ] + more, in: folder.path)
     }
 }

@@ -38,7 +38,7 @@ import Testing
                 ])
             #expect(parts["change"]?.document?["breaking"] == 2)
             #expect(parts["change"]?.document?["consequences"] == ["terminate", "client-reset"])
-            for (policy, status) in [("new", Int32(0)), ("any", 0), ("possible", 0), ("breaking", 1)] {
+            for (policy, status) in [("new", Int32(0)), ("any", 0), ("none", 0), ("breaking", 1)] {
                 #expect(try await test.check("--fail-on", policy).exitCode == status, "\(policy)")
             }
             // Without the active schema, the check cannot judge the change, and does not print "Safe to deploy".
@@ -87,17 +87,17 @@ import Testing
                     ]
                 })
             let ledger = "\(test.database.name).unsynced"
-            let stopped = try await test.check("--ledger", ledger, "--limit", "5")
+            let stopped = try await test.check("SHIPSHAPE_LEDGER=\(ledger)", "SHIPSHAPE_LIMIT=5")
             #expect(stopped.exitCode == 1)
             #expect(
                 stopped.output.hasPrefix("Sync itself has stopped: the limit of 5 is reached.\n"), "\(stopped.output)")
-            let will = try await test.check("--ledger", ledger, "--limit", "6")
+            let will = try await test.check("SHIPSHAPE_LEDGER=\(ledger)", "SHIPSHAPE_LIMIT=6")
             #expect(will.output.hasPrefix("Sync itself will stop: the limit of 6 is reached.\n"), "\(will.output)")
             // If sync is terminated (state `""`), the entries of the ledger do not count, because the ledger is empty
             // when sync is enabled again.
             let sync = #"{ "type": "flexible", "state": "", "service_name": "atlas" }"#
             try test.write("v1", ["Dog": Case.schema("Dog", ["name!": "string"])], sync: sync)
-            let fresh = try await test.check("--ledger", ledger, "--limit", "5")
+            let fresh = try await test.check("SHIPSHAPE_LEDGER=\(ledger)", "SHIPSHAPE_LIMIT=5")
             #expect(fresh.exitCode == 0, "\(fresh.output)")
             #expect(
                 fresh.output.contains(

@@ -3,7 +3,7 @@ import Subprocess
 import TestSupport
 import Testing
 
-/// The fixture of a test of `shipshape infer`: a database, a folder, and the connection string of the server.
+/// The fixture of a test of `shipshape schema infer`: a database, a folder, and the connection string of the server.
 struct InferCase {
     let database: TestDatabase
     let folder: CommandLineFolder
@@ -28,7 +28,7 @@ struct InferCase {
 
     /// Infers the schema of a collection into `schema.json`, and returns the report about it.
     func infer(_ collection: String, _ arguments: String..., status: Int32 = 0) async throws -> BSONDocument {
-        let named = ["infer", "--collection", "\(database.name).\(collection)", "--output", "json"]
+        let named = ["schema", "infer", "--collection", "\(database.name).\(collection)", "--output", "json"]
         let run = try await run(named + ["--out", "schema.json", "--force"] + arguments)
         try #require(run.exitCode == status, "\(run.errors)")
         return try #require(try BSONDocument(extendedJSON: run.output)["collections"]?.document?.values.first?.document)
@@ -37,7 +37,8 @@ struct InferCase {
     /// Returns how many documents of a collection `check` reads, and how many fail `schema.json`.
     func check(_ collection: String) async throws -> (read: Int, failing: Int) {
         let run = try await run(
-            "check", "schema.json", "--collection", "\(database.name).\(collection)", "--ledger", "none", "--output",
+            "check", "schema.json", "--collection", "\(database.name).\(collection)", "SHIPSHAPE_LEDGER=none",
+            "--output",
             "json")
         try #require(run.exitCode == 0 || run.exitCode == 1, "\(run.errors)")
         let report = try BSONDocument(extendedJSON: run.output)
@@ -48,7 +49,7 @@ struct InferCase {
         )
     }
 
-    /// The validator in `schema.json`, which `infer` has written.
+    /// The validator in `schema.json`, which `schema infer` has written.
     var validator: BSONDocument {
         get throws { try BSONDocument(extendedJSON: try #require(folder.text(of: "schema.json"))) }
     }

@@ -3,7 +3,7 @@ import DemoData
 import TestSupport
 import Testing
 
-/// Tests that `infer` gives the same schema for a dump as for the deployment.
+/// Tests that `schema infer` gives the same schema for a dump as for the deployment.
 @Suite struct InferSourceTests {
     private static let demo = DemoData.collections(documents: 1_000)[0]
     private static let people = (0..<demo.count).map(demo.document)
@@ -13,13 +13,13 @@ import Testing
         try await InferCase.with { test in
             let namespace = test.database.namespace("Person")
             try await test.database.fill("Person", Self.people)
-            let options = ["--dialect", dialect, "--cover", "99.5%"]
+            let options = ["--as", dialect, "--cover", "99.5%"]
             let live = try await Program.run(
-                ["infer", "--collection", "\(namespace)", "--uri", test.uri] + options)
+                ["schema", "infer", "--collection", "\(namespace)", "--uri", test.uri] + options)
             #expect(live.exitCode == 0, "\(live.errors)")
             let source = try form.write([(namespace, Self.people)], to: test.folder)
             // The command names no collection, because a folder and an archive name the collections that they contain.
-            let dump = try await Program.run(["infer", "--source", source] + options)
+            let dump = try await Program.run(["schema", "infer", "--source", source] + options)
             #expect(dump.exitCode == 0, "\(dump.errors)")
             #expect(dump.output == live.output)
             #expect(Self.table(dump.errors) == Self.table(live.errors))
@@ -34,32 +34,13 @@ import Testing
     @Test func theFileOfOneCollectionNeedsItsName() async throws {
         try await InferCase.with { test in
             let file = try test.folder.write(Self.people.flatMap(\.bytes), to: "people.bson")
-            let unnamed = try await test.run("infer", "--source", file)
+            let unnamed = try await test.run("schema", "infer", "--source", file)
             #expect(unnamed.exitCode == 64 && unnamed.output == "")
             #expect(
                 unnamed.errors.contains("does not say which collection it holds: name it with --collection DB.COLL"))
-            let named = try await test.run("infer", "--source", file, "--collection", "app.Person")
+            let named = try await test.run("schema", "infer", "--source", file, "--collection", "app.Person")
             #expect(named.exitCode == 0)
             #expect(named.output.contains(#""title": "Person""#))
-        }
-    }
-
-    @Test func aSeedTakesTheSameSampleAgain() async throws {
-        try await InferCase.with { test in
-            let odd = (0..<2_000).map { BSONDocument([("_id", .integer($0)), ("f\($0)", .int(1))]) }
-            let file = try test.folder.write(odd.flatMap(\.bytes), to: "odd.bson")
-            func sample(_ seed: String) async throws -> String {
-                let run = try await test.run(
-                    "infer", "--source", file, "--collection", "app.Odd", "--sample", "30", "--seed", seed)
-                #expect(run.exitCode == 0, "\(run.errors)")
-                #expect(run.errors.contains("app.Odd: 30 documents read, taken at random"))
-                return run.output
-            }
-            let first = try await sample("7")
-            let again = try await sample("7")
-            let other = try await sample("8")
-            #expect(first == again)
-            #expect(first != other)
         }
     }
 
@@ -67,11 +48,11 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let file = try folder.write(Self.people.flatMap(\.bytes), to: "people.bson")
-        let all = try await Program.shell(#""$0" infer --source - --collection app.Person <"$1""#, [file])
+        let all = try await Program.shell(#""$0" schema infer --source - --collection app.Person <"$1""#, [file])
         #expect(all.exitCode == 64)
-        #expect(all.errors.contains("standard input can be read only once, and infer reads twice"))
+        #expect(all.errors.contains("standard input can be read only once, and schema infer reads twice"))
         let some = try await Program.shell(
-            #""$0" infer --source - --collection app.Person --sample 100 <"$1""#, [file])
+            #""$0" schema infer --source - --collection app.Person --sample 100 <"$1""#, [file])
         #expect(some.exitCode == 0, "\(some.errors)")
         #expect(some.output.contains(#""title": "Person""#))
     }
@@ -80,7 +61,9 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let file = try folder.write(Self.people.flatMap(\.bytes).dropLast(3), to: "people.bson")
-        let run = try await Program.run(["infer", "--source", file, "--collection", "app.Person", "--out", "x.json"])
+        let run = try await Program.run([
+            "schema", "infer", "--source", file, "--collection", "app.Person", "--out", "x.json",
+        ])
         #expect(run.exitCode == 65 && run.output == "")
         #expect(folder.names == ["people.bson"])
     }

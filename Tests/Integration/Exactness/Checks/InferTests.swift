@@ -3,7 +3,7 @@ import DemoData
 import TestSupport
 import Testing
 
-/// Tests that the statements of `infer` about its schema are true for the documents that it read, and for other
+/// Tests that the statements of `schema infer` about its schema are true for the documents that it read, and for other
 /// documents of the same kind.
 @Suite struct InferTests {
     /// Loads the documents of a demo collection into two collections, `a` and `b`: a random half into each.
@@ -33,7 +33,7 @@ import Testing
             try await load(collection, into: test.database)
             for cover in [100, 99.5, 98] {
                 let report = try await test.infer(
-                    "a", "--dialect", dialect, "--cover", "\(cover)%", status: isHopeless ? 1 : 0)
+                    "a", "--as", dialect, "--cover", "\(cover)%", status: isHopeless ? 1 : 0)
                 let own = try await test.check("a")
                 #expect(report["documents_read"]?.integer == own.read)
                 #expect(report["failing"]?.integer == own.failing)
@@ -58,7 +58,7 @@ import Testing
     func theServerAgreesOnOddDocuments(_ cover: String) async throws {
         try await InferCase.with { test in
             try await test.database.fill("a", NastyDocuments.all)
-            let report = try await test.infer("a", "--dialect", "jsonschema", "--cover", cover)
+            let report = try await test.infer("a", "--as", "jsonschema", "--cover", cover)
             let checked = try await test.check("a")
             #expect(checked.read == NastyDocuments.all.count)
             #expect(report["failing"]?.integer == checked.failing)
@@ -77,7 +77,8 @@ import Testing
             let collection = "\(test.database.name).a"
             var texts: Set<String> = []
             for threads in ["1", "2", "7"] {
-                let run = try await test.run("infer", "--collection", collection, "--threads", threads)
+                let run = try await test.run(
+                    "schema", "infer", "--collection", collection, "SHIPSHAPE_THREADS=\(threads)")
                 #expect(run.exitCode == 0)
                 texts.insert(run.output)
             }
@@ -115,11 +116,11 @@ import Testing
                 try await test.database.run(["create": "empty"])
                 try await test.database.run(["create": "seen", "viewOn": "Person"])
                 let run = try await test.run(
-                    "infer", "--database", test.database.name, "--dialect", dialect, "--out", "schemas")
+                    "schema", "infer", "SHIPSHAPE_DATABASE=\(test.database.name)", "--as", dialect, "--out", "schemas")
                 #expect(run.exitCode == 0, "\(run.errors)")
                 #expect(
                     run.output.contains("Note: \(test.database.name).empty has no documents to infer a schema from"))
-                let check = try await test.run("check", "schemas", "--ledger", "none")
+                let check = try await test.run("check", "schemas", "SHIPSHAPE_LEDGER=none")
                 #expect(check.exitCode == 0, "\(check.output)\(check.errors)")
                 let lint = try await test.run("lint", "schemas")
                 #expect(lint.exitCode == 0, "\(lint.output)")
@@ -133,11 +134,11 @@ import Testing
                 ["_id": .integer($0), "state": $0 % 2 == 0 ? "hunter2" : "open"]
             }
             let collection = "\(test.database.name).a"
-            let quiet = try await test.run("infer", "--collection", collection)
+            let quiet = try await test.run("schema", "infer", "--collection", collection)
             #expect(quiet.exitCode == 0 && !(quiet.output + quiet.errors).contains("hunter2"))
-            let open = try await test.run("infer", "--collection", collection, "--enums")
+            let open = try await test.run("schema", "infer", "--collection", collection, "--enums")
             #expect(open.output.contains(#""hunter2""#) && open.errors.contains(#""hunter2", "open""#))
-            _ = try await test.infer("a", "--enums", "--dialect", "jsonschema")
+            _ = try await test.infer("a", "--enums", "--as", "jsonschema")
             #expect(try await test.refused("a") == 0)
             try await test.database.fill("a", [["_id": "new", "state": "closed"]])
             #expect(try await test.refused("a") == 1)

@@ -21,7 +21,7 @@ import Testing
         let clients: String
         /// The number of documents that would stop syncing if v2 were deployed without a job.
         let stop: Int
-        /// The value of `--rename`; empty if the flag is not given.
+        /// The renames of the setting; empty for none.
         ///
         /// Without the flag, a rename looks like a removal and an addition.
         var rename = ""
@@ -125,7 +125,8 @@ import Testing
                     #"{ "name": "fleet", "config_version": 20210101 }"#, to: "\(version)/root_config.json")
             }
             let verdict =
-                try await statement.rename.isEmpty ? test.verdict() : test.verdict("--rename", statement.rename)
+                try await statement.rename.isEmpty
+                ? test.verdict() : test.verdict("SHIPSHAPE_RENAMES=\(statement.rename)")
             let change = try #require(verdict["parts"]?.document?["change"]?.document)
             #expect(change["server"]?.text == statement.server, "\(change)")
             #expect(change["client"]?.text == statement.clients, "\(change)")

@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: fixtures) func mongodJudgesDocumentsAsTheSchemaJudgesTheirValues(_ fixture: Fixture) async throws {
         let names = fixture.schema.isEmpty ? [] : ["--schema", fixture.schema]
-        let run = try await Program.run(["import", fixture.path] + names)
+        let run = try await Program.run(["schema", "import", fixture.path] + names)
         try #require(run.exitCode == 0, "\(run.errors)")
         let validator = try BSONDocument(extendedJSON: run.output)
         let verdicts = try await Self.verdicts(on: fixture, count: 1_000)

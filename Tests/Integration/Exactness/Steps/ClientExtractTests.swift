@@ -163,7 +163,7 @@ import Testing
                 try await test.database.run([
                     "update": "people", "updates": [["q": [:], "u": ["$set": ["home": "moved"]], "multi": true]],
                 ])
-                let second = try await test.backfill("job", "--lease-wait", "20s", uri: test.mongod.uri)
+                let second = try await test.backfill("job", "SHIPSHAPE_LEASE_WAIT=20s", uri: test.mongod.uri)
                 #expect(second.exitCode == 0, "\(second.errors)")
             }
             #expect(first.exitCode == 76, "\(first.errors)")

@@ -110,7 +110,9 @@ import Testing
             #expect(try await test.backfill(fault: "after-journal:2").wasKilled)
             // The lease is long, because a run cannot know the result of a write that takes longer than its lease
             // allows.
-            #expect(try await test.backfill("job", "--lease-wait", "30s", "--lease-ttl", "60s").wasKilled == false)
+            #expect(
+                try await test.backfill("job", "SHIPSHAPE_LEASE_WAIT=30s", "SHIPSHAPE_LEASE_TTL=60s").wasKilled == false
+            )
             let written = try await test.database.documents("people")
             let original = Set(people)
             let changed = written.count { !original.contains($0) }
@@ -129,7 +131,8 @@ import Testing
             try await test.database.fill("people", count: 500)
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{lanes: 5}")
             let run = try await Program.run([
-                "backfill", test.path(), "--uri", "\(test.uri)&maxPoolSize=1", "--state-database", test.state.name,
+                "backfill", test.path(), "--uri", "\(test.uri)&maxPoolSize=1",
+                "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
                 "--yes",
             ])
             #expect(run.exitCode == 0, "\(run.errors)")

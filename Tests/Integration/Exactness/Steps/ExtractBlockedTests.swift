@@ -106,7 +106,8 @@ import Testing
                 ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
             }
             try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:1:stop") {
+                program in
                 try await waitUntil("the runner stands before its write") { try program.isStopped }
                 try await test.database.fill("homes", [["_id": 103, "city": "a user's"]])
                 program.send(SIGCONT)
@@ -127,7 +128,8 @@ import Testing
                 ["_id": .integer($0), "home": ["key": .integer($0 + 100), "city": "Oslo"]]
             }
             try test.job(steps: ["extract: {field: home, to: \(test.database.name).homes, idFrom: key}"])
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "after-creation:1:stop") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-creation:1:stop") {
+                program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 try await test.database.set("people", 3, ["home.city": "Bergen"])
                 program.send(SIGCONT)

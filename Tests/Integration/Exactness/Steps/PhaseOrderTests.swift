@@ -63,7 +63,7 @@ import Testing
             ])
             // The first write has converted 25 documents. Document 7 is not among them, because it was locked. The
             // runner sleeps before the second write, which is the first rename.
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:2") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:2") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 #expect(try await test.database.count("people", ["ref": ["$type": "binData"]]) == 25)
@@ -113,7 +113,7 @@ import Testing
 
     @Test func documentsThatArriveDuringTheRunPassAllPhases() async throws {
         try await withPeople { test in
-            let run = try await test.backfill("job", "--lease-ttl", "60s", fault: "before-write:1") { program in
+            let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:1") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
                 try await test.database.fill("people", [["_id": 500, "ref": .string(Self.text(999))]])

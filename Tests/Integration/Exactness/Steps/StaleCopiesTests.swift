@@ -32,7 +32,7 @@ import Testing
 
     @Test func ofTheRunItself() async throws {
         try await withPeople { test in
-            let flags = ["--output", "json", "--lease-ttl", "60s"]
+            let flags = ["--output", "json", "SHIPSHAPE_LEASE_TTL=60s"]
             let run = try await test.backfill("job", flags: flags, fault: "after-checkpoint:3:stop") { program in
                 try await waitUntil("the runner is stopped after the third chunk") { try program.isStopped }
                 try await change([4, 17], test)
