@@ -61,7 +61,7 @@ def check(bench, schema, collection, *options, count, uri=None, strict_failing=F
     expect = f"{count:,} documents read.*, all fit" if not strict_failing else rf"at worst {failing:,}, "
     return Command(
         [bench.shipshape, "check", schema, "--collection", f"bench.{collection}", "--uri", uri or bench.uri, "--quiet",
-         *options], expect, (1,) if strict_failing else (0,))
+         *options], expect, (1,) if strict_failing else (0,), environment=environment)
 
 
 def cursor(bench, collection, count, batch):
@@ -181,7 +181,7 @@ def file(bench):
     bench.data.ensure("file", bench.progress)
     count = bench.count("A")
     source = Command([bench.shipshape, "check", FLAT, "--collection", "bench.Order", "--source", bench.data.file,
-                      "--threads", "2", "--quiet"], f"{count:,} documents read.*, all fit")
+                      "--quiet"], f"{count:,} documents read.*, all fit", environment={"SHIPSHAPE_THREADS": "2"})
     reader = Command([bench.tool("read"), "file", bench.data.file], f"^{count} documents")
     return [pair(bench, "`check --source x.bson`, A, 2 threads", "a `bson_reader_new_from_file` loop", source, reader, 1.0)]
 
@@ -220,8 +220,9 @@ def prefilter(bench):
         # The connection is direct, because a driver that knows the replica set would bypass the proxy.
         uri = f"mongodb://127.0.0.1:{int(proxy.stdout.readline())}/?directConnection=true"
         options = {"count": count, "uri": uri}
-        return [pair(bench, "`check --prefilter`, C, 20 ms round trip, 100 Mbit/s", "`check`, same link",
-                     check(bench, STRICT, "Flawed", "--strict", "--prefilter", strict_failing=True, **options),
+        return [pair(bench, "`check` with `prefilter`, C, 20 ms round trip, 100 Mbit/s", "`check`, same link",
+                     check(bench, STRICT, "Flawed", "--strict", strict_failing=True,
+                           environment={"SHIPSHAPE_PREFILTER": "true"}, **options),
                      check(bench, STRICT, "Flawed", "--strict", strict_failing=True, **options), 0.25,
                      repeats_reference=False)]
     finally:

@@ -70,15 +70,16 @@ class Soak:
             time.sleep(0.2)
 
     def start(self, words, state=STATE, errors=subprocess.PIPE):
-        arguments = [PROGRAM, *words, "--uri", URI, "--state-database", state]
-        return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=errors, text=True, errors="replace")
+        settings = {"SHIPSHAPE_STATE_DATABASE": state, "SHIPSHAPE_LEDGER": "none", "SHIPSHAPE_LEASE_TTL": "5s"}
+        return subprocess.Popen([PROGRAM, *words, "--uri", URI], env=os.environ | settings, stdout=subprocess.DEVNULL,
+                                stderr=errors, text=True, errors="replace")
 
     def finish(self, words, state=STATE, expected=(0, 1), spared=False):
         """Runs a command until it ends with an expected code, at most 30 times; returns the code, or None if it fails.
 
         The soak may kill the command, unless it is spared, and an election may interrupt the command.
         """
-        command = words[0]
+        command = {"job": "cleanup", "ledger": "watch"}.get(words[0], words[0])
         for _ in range(30):
             process, reason = self.start(words, state), ""
             if not spared and not self.is_over and self.random.random() < KILL.get(command, 0):
@@ -116,15 +117,15 @@ class Soak:
     def run_jobs(self):
         while not self.is_over:
             name = self.job()
-            self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--ledger", "none", "--lease-ttl", "5s", "--quiet"])
+            self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--quiet"])
             uncertain = ["--include-uncertain"] if self.random.random() < 0.5 else []
-            self.finish(["undo", name, "--yes", "--ledger", "none", "--lease-ttl", "5s", "--quiet", *uncertain])
-            self.finish(["cleanup", name, "--yes"])
+            self.finish(["undo", name, "--yes", "--quiet", *uncertain])
+            self.finish(["job", "cleanup", name, "--yes"])
             os.remove(f"{FOLDER}/{name}.yml")
             self.nap(self.random.uniform(5, 15))
 
     def watching(self, state):
-        words = ["watch", f"{FOLDER}/person.json", "--collection", "soak.person", "--lease-ttl", "5s", "--quiet"]
+        words = ["ledger", "follow", f"{FOLDER}/person.json", "--collection", "soak.person", "--quiet"]
         with open(f"{FOLDER}/{state}.log", "a", encoding="utf-8") as log:
             return self.start(words, state, log)
 
@@ -133,8 +134,8 @@ class Soak:
             return log.read()[-600:]
 
     def check(self, *more):
-        return self.finish(["check", f"{FOLDER}/person.json", "--collection", "soak.person", "--ledger", "none", "--history",
-                            f"{FOLDER}/history", "--metrics", f"{FOLDER}/check.prom", "--quiet", *more])
+        return self.finish(["check", f"{FOLDER}/person.json", "--collection", "soak.person", "--history", f"{FOLDER}/history",
+                            "--metrics", f"{FOLDER}/check.prom", "--quiet", *more])
 
     def disturb(self):
         """Makes the primary step down, or kills the second watch, every 20 to 60 seconds until the soak is over."""
@@ -227,7 +228,7 @@ class Soak:
     def verify(self):
         """Runs one last job, which makes all documents fit, and then checks every document and both ledgers."""
         name = self.job()
-        self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--ledger", "none", "--quiet"], spared=True)
+        self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--quiet"], spared=True)
         expected = {number: {**person, "age": int(person["age"]), "email": person.get("email", "")}
                     for number, person in self.users.truth.items()}
         found = {person["_id"]: person for person in self.connection.documents(DATABASE, "person")}
@@ -243,7 +244,7 @@ class Soak:
             self.runs["watch", watch.wait()] += 1
             if watch.returncode not in (0, 75):
                 self.complain(f"a watch ended with {watch.returncode}: {self.said(state)}")
-            self.finish(["watch", f"{FOLDER}/person.json", "--collection", "soak.person", "--once", "--quiet"], state)
+            self.finish(["ledger", "follow", f"{FOLDER}/person.json", "--collection", "soak.person", "--once", "--quiet"], state)
         failures = f"{FOLDER}/failures.jsonl"
         self.check("--failures", failures)
         with open(failures, encoding="utf-8") as file:
