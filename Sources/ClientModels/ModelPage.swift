@@ -26,7 +26,8 @@ struct ModelPage {
         base = idiom.base(of: model.kind)
         fileStem = String(idiom.fileName(of: className).prefix { $0 != "." })
         origin =
-            "Written by shipshape schema models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)".printable
+            "Written by shipshape schema models: \(model.kind == .embedded ? "embedded in " : "")\(model.namespace)"
+            .printable
         (isEmbedded, isAsymmetric) = (model.kind == .embedded, model.kind == .asymmetric)
         gaps = model.gaps.map(\.printable)
         // No property has the name of its class, because such a property would be a constructor or hide the class.

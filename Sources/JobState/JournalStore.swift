@@ -73,8 +73,8 @@ package struct JournalStore {
                 throw RunError(
                     .journalFull,
                     "job \"\(job)\" stopped before a chunk, because the deployment has no room for its journal "
-                        + "(\(error.message)); free some room, for example with shipshape job cleanup for jobs that you "
-                        + "will not undo; then run it again")
+                        + "(\(error.message)); free some room, for example with shipshape job cleanup for jobs that "
+                        + "you will not undo; then run it again")
             }
             throw NumberTaken()
         }

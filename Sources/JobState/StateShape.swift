@@ -164,8 +164,8 @@ extension StateShape {
 
     private static let migrations = StateShape(
         ["file": .text, "digest": .text, "by": .text, "created": .date, "findings": .flag], required: ["digest"],
-        "restore the document from a backup, or delete it: backfill FOLDER then runs that job again, which changes only "
-            + "documents that still need it")
+        "restore the document from a backup, or delete it: backfill FOLDER then runs that job again, which changes "
+            + "only documents that still need it")
 }
 
 extension StoreClient {

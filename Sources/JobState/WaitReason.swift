@@ -69,7 +69,8 @@ package struct WaitReason: Hashable, Sendable {
 }
 
 extension WaitReason: CustomStringConvertible {
-    /// A line such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape job resume JOB`.
+    /// A line such as `majority lag: 12 s, limit 10 s`, or `paused by root@host; continue with: shipshape job resume
+    /// JOB`.
     package var description: String {
         switch reason {
         case .operatorPause: "\(value); continue with: \(limit)"

@@ -93,9 +93,8 @@ package struct PartnerTriggers: Sendable {
         let (from, to) = (partner.job.namespace(side), partner.job.namespace(side.other))
         return """
             // Carries each change of \(Self.comment("\(from)")) over to \(Self.comment("\(to)")).
-            // `shipshape partner plan --triggers` wrote this file. To change it, change the partner job, remove this file, and
-            // run the command again.
-            // The pipelines convert a document for the other side, and back.
+            // `shipshape partner plan --triggers` wrote this file. To change it, change the partner job, remove this
+            // file, and run the command again. The pipelines convert a document for the other side, and back.
             const there = \(try Self.stages(there));
             const back = \(try Self.stages(back));
             // ownHere: the fields that only \(Self.comment("\(from)")) has.

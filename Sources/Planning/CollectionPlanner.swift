@@ -201,9 +201,11 @@ extension CollectionPlanner {
         return PlanEntry(
             role: .nothing,
             remarks: [
-                "if it is the renamed \(hint.removed.oldPath), plan again with \(hint.rename) in renames of shipshape.yml"
+                "if it is the renamed \(hint.removed.oldPath), plan again with \(hint.rename) in renames of "
+                    + "shipshape.yml"
             ],
-            hint: "\(place(change)) may be the renamed \(hint.removed.oldPath): if so, plan again with \(hint.rename) in "
+            hint:
+                "\(place(change)) may be the renamed \(hint.removed.oldPath): if so, plan again with \(hint.rename) in "
                 + "renames of shipshape.yml")
     }
 

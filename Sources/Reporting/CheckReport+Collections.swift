@@ -146,7 +146,8 @@ extension CheckReport.Collection.Reading {
             lines.append("Only documents that match \(ShellLiteral.text(.object(filter))) were read.")
         case .sample(let count): lines.append("Only a random sample of at most \(count.documents) was read.")
         case .part(let part):
-            lines.append("Only part \(part) of the documents was read. To join all parts: shipshape check --join REPORT…")
+            lines.append(
+                "Only part \(part) of the documents was read. To join all parts: shipshape check --join REPORT…")
         }
         if let passed = passedOverCount {
             let (were, fit) = passed == 1 ? ("was", "it fits") : ("were", "they fit")

@@ -13,8 +13,8 @@ extension VerdictChanges {
 }
 
 extension PartOfCheck {
-    /// The part of the check (`--part`) that the report covers, as JSON, with the facts that `check --join` needs to join the
-    /// reports.
+    /// The part of the check (`--part`) that the report covers, as JSON, with the facts that `check --join` needs to
+    /// join the reports.
     var json: ReportValue {
         [
             "number": part.number, "of": part.count, "digest": digest,

@@ -28,7 +28,8 @@ package enum WatchReport {
                 counts.limit < .max
                     ? Metric("unsynced_limit", "The count at which sync stops.", labels, counts.limit) : nil,
                 Metric(
-                    "ledger_lag_seconds", "Seconds by which the ledger lags behind the deployment.", labels, counts.lag),
+                    "ledger_lag_seconds", "Seconds by which the ledger lags behind the deployment.", labels,
+                    counts.lag),
                 Metric(
                     "ledger_changes", "Changes that were judged since the watch began.", labels, counts.changes,
                     kind: .counter),

@@ -23,8 +23,8 @@ package struct LeaseSeeker {
 
     /// Takes the lease.
     ///
-    /// If another runner holds the lease, the function waits as long as the setting `lease-wait` says. If that runner is known to
-    /// be dead, the function waits until the lease ends.
+    /// If another runner holds the lease, the function waits as long as the setting `lease-wait` says. If that runner
+    /// is known to be dead, the function waits until the lease ends.
     /// - Parameter freeing: called before each attempt to take the lease.
     /// - Returns: the lease, and the lease's document in the state database.
     /// - Throws: ``RunError`` of kind `leaseHeld` if another runner still holds the lease after the wait, or of kind
@@ -72,7 +72,8 @@ package struct LeaseSeeker {
         }
     }
 
-    /// Throws if another runner holds the lease, unless that runner is known to be dead or the setting `lease-wait` is more than nothing.
+    /// Throws if another runner holds the lease, unless that runner is known to be dead or the setting `lease-wait` is
+    /// more than nothing.
     ///
     /// The function is called before a plan reads the collection, so that the user sees the error without a wait.
     package func checkFree(_ store: borrowing StateStore) throws {

@@ -87,7 +87,7 @@ struct WatchRun: ~Copyable, FollowingRun {
         }
         throw RunError(
             .schemaMismatch,
-            "ledger follow needs MongoDB 5.0 or later, and this server is older: its deletes cannot use the server's clock")
+            "ledger follow needs MongoDB 5.0 or later: the deletes of this older server cannot use the server's clock")
     }
 
     func leave() { _ = kernel.leave() }

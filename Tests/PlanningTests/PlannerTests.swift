@@ -178,7 +178,10 @@ import Testing
         let new = "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"z\": { \"bsonType\": \"string\" } }"
         let plan = try plan(Self.field("{ \"bsonType\": \"string\" }"), new)
         #expect(lines(plan) == ["convert: {field: z, to: string}"])
-        #expect(plan.jobs[0].entries.contains { $0.remarks.contains { $0.contains("plan again with app.Person.x=z in renames of shipshape.yml") } })
+        #expect(
+            plan.jobs[0].entries.contains {
+                $0.remarks.contains { $0.contains("plan again with app.Person.x=z in renames of shipshape.yml") }
+            })
     }
 
     @Test func fieldsThatMayHaveBeenCombinedAreASuggestion() throws {
@@ -229,7 +232,10 @@ import Testing
             "\"required\": [\"_id\"], \"properties\": { \(Self.id), \"fullName\": \(text), \"state\": \(listed) }"
         let entries = try plan(old, new).jobs[0].entries
         #expect(!entries.flatMap(\.suggestions).contains { $0.kind == "split" })
-        #expect(entries.compactMap(\.hint).contains { $0.contains("plan again with app.Person.name=fullName in renames of shipshape.yml") })
+        #expect(
+            entries.compactMap(\.hint).contains {
+                $0.contains("plan again with app.Person.name=fullName in renames of shipshape.yml")
+            })
     }
 
     /// The schemas do not show to which of two new fields a removed field was renamed, if to any.
@@ -245,7 +251,9 @@ import Testing
                 "split: {field: name, by: \" \", into: [a, b], whenPresent: refresh}"
             ])
         let hint = try #require(entries.compactMap(\.hint).first)
-        #expect(hint.contains("=a,b; if one of them is the renamed name, with app.Person.name=NAME in renames of shipshape.yml"))
+        #expect(
+            hint.contains(
+                "=a,b; if one of them is the renamed name, with app.Person.name=NAME in renames of shipshape.yml"))
     }
 
     /// The links still contain keys of the former target collection, so only the operator can map them to keys of the

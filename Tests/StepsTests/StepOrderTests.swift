@@ -27,8 +27,8 @@ import Testing
         } throws: { error in
             "\(error)"
                 == "order.yml:5:5: \"dog\" is changed by the step in line 4, but this step reads it in all documents "
-                + "before anything is written: put this step into a job of its own, to run after this one: backfill FOLDER runs them "
-                + "in order"
+                + "before anything is written: put this step into a job of its own, which backfill FOLDER runs after "
+                + "this one"
         }
     }
 

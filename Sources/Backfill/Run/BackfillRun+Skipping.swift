@@ -76,7 +76,8 @@ struct LockWait {
 }
 
 extension BackfillRun {
-    /// Waits for locked documents; all such waits of a run together last at most as long as the setting `lock-wait` says.
+    /// Waits for locked documents; all such waits of a run together last at most as long as the setting `lock-wait`
+    /// says.
     /// - Returns: whether documents that are not locked may need the job, so that another pass is due.
     mutating func waitForLocks() throws -> Bool {
         let seen = (survey?.before ?? plan.before).flatMap(\.skipped).contains { left in

@@ -87,8 +87,8 @@ struct UndoSubject {
             laterWriter: try store.jobs.laterWriter(of: record))
         if try store.client.first("migrations", ["_id": .string(name)]) != nil {
             subject.notes.append(
-                "backfill has recorded the job as applied, and does not run it again: to repeat its steps, give the job "
-                    + "another name")
+                "backfill has recorded the job as applied, and does not run it again: to repeat its steps, give the "
+                    + "job another name")
         }
         if let earlier = subject.earlier, earlier.modified > 0 {
             subject.notes.append(

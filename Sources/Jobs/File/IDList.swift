@@ -148,7 +148,8 @@ package struct IDList: Sendable {
         }
 
         /// Returns the `_id` in a line of the file that `check --failures` writes.
-        /// - Throws: ``JobError`` if the setting `ids` was `hash` or `none` when the file was written, which hides the `_id`s.
+        /// - Throws: ``JobError`` if the setting `ids` was `hash` or `none` when the file was written, which hides the
+        ///   `_id`s.
         private static func id(_ record: BSONDocument, _ place: SourceLocation) throws(JobError) -> BSONValue {
             let id = record["_id"] ?? .null
             let isHash = id.text.map { $0.count == 21 && $0.first == "#" && $0.dropFirst().allSatisfy(\.isHexDigit) }

@@ -82,7 +82,8 @@ package enum StepOrder {
         if let looked = step.kind.readsBeforehand, before.kind.touched.contains(where: { $0.overlaps(looked) }) {
             throw refusal(
                 "\"\(looked)\" is changed by the step in line \(line), but this step reads it in all documents before "
-                    + "anything is written: put this step into a job of its own, to run after this one: backfill FOLDER runs them in order")
+                    + "anything is written: put this step into a job of its own, which backfill FOLDER runs after this "
+                    + "one")
         }
         for removed in before.kind.removed {
             if let read = step.readsForValue.first(where: { $0.isOrLiesInside(removed) }) {

@@ -1,5 +1,5 @@
-/// The pages of `shipshape explain` on remarks of `schema infer`, findings of `check --history`, reasons to wait, and exit
-/// codes.
+/// The pages of `shipshape explain` on remarks of `schema infer`, findings of `check --history`, reasons to wait, and
+/// exit codes.
 enum OperationPages {
     /// The pages on the remarks of `schema infer`.
     static let remarks = Explanation.pages(
@@ -160,8 +160,8 @@ enum OperationPages {
         what to do: read the report
 
         64
-        meaning: wrong usage: an unknown option, a value out of range, no `--yes` off a terminal, steps of a job that were
-            not reviewed
+        meaning: wrong usage: an unknown option, a value out of range, no `--yes` off a terminal, steps of a job that
+            were not reviewed
         what to do: `shipshape COMMAND --help`
 
         65

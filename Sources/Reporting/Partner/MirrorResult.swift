@@ -54,7 +54,8 @@ package struct MirrorResult: Reportable {
             report.lines.append("\(counts.conflicts.counted("pair")) had changed on both sides")
         }
         if counts.refused > 0 {
-            report.lines.append("\(counts.refused.documents) cannot be on the other side: status PARTNER.yml lists them")
+            report.lines.append(
+                "\(counts.refused.documents) cannot be on the other side: status PARTNER.yml lists them")
         }
         if !outcome.isCaughtUp {
             report.lines.append("stopped before all changes were carried over: the next run continues there")

@@ -114,7 +114,8 @@ extension CommandLineStreamTests {
                 check, check + ["--info", "-o", "json"], ["backfill", job, "--dry-run"] + state,
                 ["backfill", job, "--yes", "--report", json, "--report", text] + state,
                 ["backfill", job, "--yes", "-o", "json"] + state, check + ["SHIPSHAPE_THREADS=wrong"],
-                ["backfill", job, "--yes", "--uri", "\(uri)&readPreference=secondary&serverSelectionTimeoutMS=1000"] + state,
+                ["backfill", job, "--yes", "--uri", "\(uri)&readPreference=secondary&serverSelectionTimeoutMS=1000"]
+                    + state,
             ] {
                 let run = try await Program.run(arguments, environment: ["SHIPSHAPE_URI": uri])
                 seen += [run.output, run.errors]

@@ -117,7 +117,8 @@ import Testing
         let other = try folder.write(DiffFolder.schema(#""a": { "bsonType": "date" }"#), to: "v2/app.Person.json")
         let run = try await Program.run(
             [
-                "diff", schema, other, "--collection", "app.Person", "--uri", "mongodb://u:secret@127.0.0.1:1/?serverSelectionTimeoutMS=500",
+                "diff", schema, other, "--collection", "app.Person", "--uri",
+                "mongodb://u:secret@127.0.0.1:1/?serverSelectionTimeoutMS=500",
             ])
         #expect(run.exitCode == 69)
         #expect(!run.errors.contains("secret"))

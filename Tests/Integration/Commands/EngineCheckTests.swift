@@ -311,8 +311,8 @@ import Testing
 
     /// PowerSync has no limit of unsynced documents.
     ///
-    /// The command `ledger follow --engine powersync` therefore has a limit only with the setting `limit`, even if the limit equals the
-    /// default of Device Sync, which is 100,000.
+    /// The command `ledger follow --engine powersync` therefore has a limit only with the setting `limit`, even if the
+    /// limit equals the default of Device Sync, which is 100,000.
     @Test func aWatchForAnEngineHasTheStatedLimit() async throws {
         try await Mongod.shared.withWatch { test in
             try await test.database.fill("person", [["_id": 1, "name": "a", "x": .minKey]])

@@ -42,7 +42,8 @@ import Testing
             #expect(try PlanCase.texts(below: folder.path) == first)
             #expect(try await plan("--out", out, "--default", "Person.email=none", "--force").exitCode == 0)
             #expect(
-                try PlanCase.texts(below: folder.path)["jobs/app.Person.yml"]?.contains("field: email, value: none") == true)
+                try PlanCase.texts(below: folder.path)["jobs/app.Person.yml"]?.contains("field: email, value: none")
+                    == true)
         }
     }
 

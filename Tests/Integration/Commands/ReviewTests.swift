@@ -114,7 +114,9 @@ import Testing
             let run = try await Program.run(["backfill", file, "--yes", "--reviewed"] + flags)
             #expect(run.errors.contains("property-renamed years"), "\(run.errors)")
             #expect(!run.errors.contains("property-removed"), "\(run.errors)")
-            #expect(run.output.contains("\(test.database.name).people.age=years in renames of shipshape.yml"), "\(run.output)")
+            #expect(
+                run.output.contains("\(test.database.name).people.age=years in renames of shipshape.yml"),
+                "\(run.output)")
         }
     }
 }

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension BackfillCase {
-    /// Runs a part of the command `job`, such as `pause` or `tune`, with this test's connection string and state database.
+    /// Runs a part of the command `job`, such as `pause` or `tune`, with this test's connection string and state
+    /// database.
     @discardableResult
     func steer(_ command: String...) async throws -> ProgramRun {
         try await Program.run(["job"] + command + ["--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"])

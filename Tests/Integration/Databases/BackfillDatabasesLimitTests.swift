@@ -39,8 +39,8 @@ import Testing
             #expect(try databases.states(stopped) == ["done", "stopped", "not_reached"])
             #expect(try await unsyncable(databases) == [60, 39, 0])
             #expect(try JSONValue(stopped.output)["ended_early"]?["reason"]?.text?.contains("the limit") == true)
-            // The command `job deployed` releases the job's reservations in the first database, so that its 60 documents no
-            // longer count towards the limit.
+            // The command `job deployed` releases the job's reservations in the first database, so that its 60
+            // documents no longer count towards the limit.
             let deployed = try await databases.test.steer("deployed", databases.job(0), "--yes")
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
             let run = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")

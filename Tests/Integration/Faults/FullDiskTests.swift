@@ -18,7 +18,8 @@ struct FullDiskTests {
         let expected = try await subject.undisturbed(on: disk.mongod)
         try await subject.trial(disk.mongod) { trial in
             let run = try await trial.run(
-                by: "\(trial.uri)&serverSelectionTimeoutMS=2000", fault: "any:\(visit):stop", endsLeases: false) {
+                by: "\(trial.uri)&serverSelectionTimeoutMS=2000", fault: "any:\(visit):stop", endsLeases: false
+            ) {
                 program in
                 try await waitUntil("the program is held") { try program.isStopped }
                 try disk.fill()

@@ -9,7 +9,8 @@ import Testing
 
 /// If the runner that holds the lease is known to be dead, the next runner waits until the lease has ended.
 ///
-/// If the holder may still be alive, the next runner waits only with the setting `lease-wait`, and is refused otherwise.
+/// If the holder may still be alive, the next runner waits only with the setting `lease-wait`, and is refused
+/// otherwise.
 @Suite struct LeaseSeekingTests {
     /// Returns an aggregation expression for the lease of a dead runner; the lease ends after the given seconds.
     ///

@@ -79,7 +79,8 @@ import Testing
             let refused = try await BudgetCase.run(test)
             #expect(refused.exitCode == 1)
             let remedies = [
-                "shipshape job deployed job", "shipshape undo", "terminate and re-enable sync", "shipshape job tune job",
+                "shipshape job deployed job", "shipshape undo", "terminate and re-enable sync",
+                "shipshape job tune job",
             ]
             for remedy in remedies { #expect(refused.errors.contains(remedy), "\(remedy): \(refused.errors)") }
             let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")

@@ -17,8 +17,8 @@ import Testing
     /// The ledgers have the same names as in production, so the test starts a server of its own.
     /// - Parameters:
     ///   - fill: receives a function that inserts entries into a ledger.
-    ///   - body: receives a function that runs `check`, `ledger show` or a dry run of `backfill` with the flags that it is
-    ///     given.
+    ///   - body: receives a function that runs `check`, `ledger show` or a dry run of `backfill` with the flags that it
+    ///     is given.
     private func withLedgers(
         _ fill: (BackfillCase, (Namespace, [BSONDocument]) async throws -> Void) async throws -> Void,
         _ body: (BackfillCase, _ run: (String, String...) async throws -> ProgramRun) async throws -> Void
@@ -94,7 +94,8 @@ import Testing
                 unsynced.output.contains(
                     "app \(Self.app) (\(Self.shared) and \(Self.own)): 1,200 documents, 1,200 entries, headroom -201\n"
                 ))
-            let explained = try await run("unsynced", test.folder.appending("active.json").string, "--collection",
+            let explained = try await run(
+                "unsynced", test.folder.appending("active.json").string, "--collection",
                 "\(test.database.name).tasks", "SHIPSHAPE_APP_ID=\(Self.app)")
             #expect(explained.output.contains("(0 fit now, 1,200 are gone)"), "\(explained.output)")
             let report = try test.report(try await run("backfill"))

@@ -8,7 +8,8 @@ struct UnsyncedCase {
     let database: TestDatabase
     let folder: CommandLineFolder
 
-    /// Runs `ledger show` with a connection string and these arguments, in which `DB` is replaced by the database's name.
+    /// Runs `ledger show` with a connection string and these arguments, in which `DB` is replaced by the database's
+    /// name.
     func unsynced(_ more: [String] = [], uri: String? = nil) async throws -> ProgramRun {
         try await Program.run(
             ["ledger", "show", "--uri", uri ?? mongod.uri] + more.map { $0.replacing("DB.", with: "\(database.name).") }

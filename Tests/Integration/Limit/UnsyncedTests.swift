@@ -131,14 +131,15 @@ import Testing
 
     @Test func aLedgerThatIsNamedAndNotThereIsRefused() async throws {
         try await with { test in
-            // A ledger that the setting `ledger` names must exist. Without the setting, the server need not have a ledger.
+            // A ledger that the setting `ledger` names must exist. Without the setting, the server need not have a
+            // ledger.
             let named = try await test.unsynced(["SHIPSHAPE_LEDGER=DB.nothing"])
-            #expect(named.exitCode == 78)
+            #expect(named.exitCode == 64)
             #expect(named.output == "")
             #expect(
                 named.errors
-                    == "shipshape: SHIPSHAPE_LEDGER: \(test.database.name).nothing: there is no such collection (if there "
-                    + "is no ledger, set SHIPSHAPE_LEDGER=none)\n")
+                    == "shipshape: ledger \(test.database.name).nothing: there is no such collection (if there is no "
+                    + "ledger, set ledger to none)\n")
         }
     }
 
@@ -158,7 +159,9 @@ import Testing
             for (display, isShown) in [("show", true), ("hash", false), ("none", false)] {
                 for form in ["text", "json"] {
                     let run = try await test.unsynced(
-                        try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_IDS=\(display)", "--output", form])
+                        try test.schema() + [
+                            "SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_IDS=\(display)", "--output", form,
+                        ])
                     #expect(run.output.contains("770077007") == isShown, "\(display) \(form)")
                     #expect(run.output.contains("#") || display != "hash")
                 }

@@ -30,7 +30,9 @@ import Testing
     func theDatabaseMustBeKnown(_ arguments: [String]) async throws {
         let run = try await run(arguments)
         #expect(run.exitCode == 65, "\(run.errors)")
-        #expect(run.errors.contains("no database (set SHIPSHAPE_DATABASE=NAME, or give a connection string"), "\(run.errors)")
+        #expect(
+            run.errors.contains("no database (set SHIPSHAPE_DATABASE=NAME, or give a connection string"),
+            "\(run.errors)")
     }
 
     /// With a connection string, `diff` counts documents on the server, and fails here, because no server listens.

@@ -107,7 +107,8 @@ import Testing
             (["chekc"], "there is no command \"chekc\" (did you mean \"check\"?)"),
             (["backfill"], "say what backfill works on"),
             (["partner", "plan"], "there is no command \"partner plan\""),
-            (["job", "pause", "--dry-run"], "--dry-run: job pause has no dry run"), (["grants"], "grants needs no role"),
+            (["job", "pause", "--dry-run"], "--dry-run: job pause has no dry run"),
+            (["grants"], "grants needs no role"),
         ] {
             let run = try await Program.run(["grants"] + words)
             #expect(run.exitCode == 64, "\(words): \(run.errors)")

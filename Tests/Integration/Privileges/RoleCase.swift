@@ -41,7 +41,8 @@ struct RoleCase: Sendable {
         Command(
             grants: ["check", "FILE", "SHIPSHAPE_LEDGER=none"],
             arguments: [
-                "check", "FILE", "--active", "FILE", "SHIPSHAPE_LEDGER=none", "--count-groups", "SHIPSHAPE_PREFILTER=true",
+                "check", "FILE", "--active", "FILE", "SHIPSHAPE_LEDGER=none", "--count-groups",
+                "SHIPSHAPE_PREFILTER=true",
             ],
             subject: "person.json"),
         Command(

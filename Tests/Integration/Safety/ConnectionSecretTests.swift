@@ -34,7 +34,8 @@ import Testing
         for form in ["text", "json"] {
             let settings = ["doctor", "--settings", "-o", form]
             let runs = [
-                try await Program.run(settings + ["--uri", uri]), try await Program.run(settings, environment: variable),
+                try await Program.run(settings + ["--uri", uri]),
+                try await Program.run(settings, environment: variable),
                 try await Program.run(settings, in: folder.path),
             ]
             for run in runs {

@@ -55,7 +55,7 @@ import Testing
                 "createUser": "ada", "pwd": "password-1", "roles": ["root"],
                 "mechanisms": [.string(mechanism)],
             ])
-            let (uri, trust) = ("mongodb://ada@\(mongod.host)/", ["tls=true", "tlsCAFile=\\(certificates.file("ca"))"])
+            let (uri, trust) = ("mongodb://ada@\(mongod.host)/", ["tls=true", "tlsCAFile=\(certificates.file("ca"))"])
             let good = try await run(uri, trust, password: "password-1")
             #expect(good.exitCode == 0, "\(good.errors)")
             let named = try await run("\(uri)?authMechanism=\(mechanism)", trust, password: "password-1")
@@ -74,7 +74,7 @@ import Testing
             func run(_ client: String?) async throws -> ProgramRun {
                 try await self.run(
                     uri,
-                    ["tls=true", "tlsCAFile=\\(certificates.file("ca"))"]
+                    ["tls=true", "tlsCAFile=\(certificates.file("ca"))"]
                         + (client.map { ["tlsCertificateKeyFile=\(certificates.file($0))"] } ?? []))
             }
             let good = try await run("client")
@@ -91,7 +91,7 @@ import Testing
 
     @Test func aServerOfAnotherAuthorityIsNotTrusted() async throws {
         try await withServer { mongod, certificates in
-            for options in [["tls=true"], ["tls=true", "tlsCAFile=\\(certificates.file("stranger"))"]] {
+            for options in [["tls=true"], ["tls=true", "tlsCAFile=\(certificates.file("stranger"))"]] {
                 let run = try await run("mongodb://\(mongod.host)/", options)
                 expectRefusal(run, saying: "certificate verify failed", "tlsCAFile")
             }
@@ -117,7 +117,8 @@ import Testing
             coproc server { exec openssl s_server -accept 127.0.0.1:0 -cert "$name.crt" -key "$name.key" 2>/dev/null; }
             pid=$server_PID
             while read -r word place; do [ "$word" != ACCEPT ] || break; done <&"${server[0]}"
-            SHIPSHAPE_PASSWORD=password-1 "$0" "$@" --uri "mongodb://ada@$place/?tls=true&tlsCAFile=ca.pem&serverSelectionTimeoutMS=8000"
+            options='tls=true&tlsCAFile=ca.pem&serverSelectionTimeoutMS=8000'
+            SHIPSHAPE_PASSWORD=password-1 "$0" "$@" --uri "mongodb://ada@$place/?$options"
             status=$?
             kill "$pid"
             exit "$status"
@@ -128,7 +129,7 @@ import Testing
 
     @Test func neitherSideContinuesWithoutEncryption() async throws {
         try await withServer(mode: "requireTLS") { mongod, certificates in
-            let good = try await run("mongodb://\(mongod.host)/", ["tls=true", "tlsCAFile=\\(certificates.file("ca"))"])
+            let good = try await run("mongodb://\(mongod.host)/", ["tls=true", "tlsCAFile=\(certificates.file("ca"))"])
             #expect(good.exitCode == 0, "\(good.errors)")
             expectRefusal(try await run("mongodb://\(mongod.host)/"), saying: "may require tls=true")
         }

@@ -144,7 +144,9 @@ import Testing
         ]
         for (option, file, reason) in cases {
             let path = folder.path.appending("\(file).pem").string
-            let run = try await Program.run(["status", "--uri", "mongodb://\(Self.nowhere)/?tls=true&\(option)=\(path)"])
+            let run = try await Program.run([
+                "status", "--uri", "mongodb://\(Self.nowhere)/?tls=true&\(option)=\(path)",
+            ])
             #expect(run.exitCode == 78, "\(run.errors)")
             #expect(run.errors.contains("\(path): \(reason)"), "\(run.errors)")
         }

@@ -60,8 +60,8 @@ struct BackfillCase: Sendable {
     /// Runs `shipshape backfill` without a terminal.
     ///
     /// If the flags do not contain `SHIPSHAPE_LEASE_TTL`, this function sets the duration of the lease, and ends the
-    /// lease if the fault kills the program. The duration is usually 60 seconds, because each write must end within a quarter of
-    /// it, also on a slow disk. It is 3 seconds if the fault only suspends the program.
+    /// lease if the fault kills the program. The duration is usually 60 seconds, because each write must end within a
+    /// quarter of it, also on a slow disk. It is 3 seconds if the fault only suspends the program.
     @discardableResult
     func backfill(
         _ job: String = "job", _ flags: String..., uri: String? = nil, yes: Bool = true, fault: String? = nil,
@@ -84,7 +84,8 @@ struct BackfillCase: Sendable {
         return run
     }
 
-    /// Returns the setting `SHIPSHAPE_LEASE_TTL` with a duration of 60 seconds; nothing if the flags contain it already.
+    /// Returns the setting `SHIPSHAPE_LEASE_TTL` with a duration of 60 seconds; nothing if the flags contain it
+    /// already.
     ///
     /// - Parameter fault: the fault of the run; if it suspends the program without killing it, the duration is 3
     ///   seconds.

@@ -214,7 +214,8 @@ import Testing
 
     /// The stored job uses an operator that only an earlier version of the program accepted.
     ///
-    /// The job cannot run again, but `status`, `undo` and `job cleanup` work, because they do not evaluate the operator.
+    /// The job cannot run again, but `status`, `undo` and `job cleanup` work, because they do not evaluate the
+    /// operator.
     @Test func aJobOfAnEarlierVersionIsUndoneAndJudgedWhateverItsOperatorsAre() async throws {
         try await BudgetCase.withTasks { test in
             let original = try await test.database.documents("tasks")

@@ -62,7 +62,9 @@ import Testing
             #expect(
                 error?.description
                     == "\(folder)/s.prisma: a Prisma schema names collections, but no database (set "
-                    + "SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path, or set NO_SUCH_VARIABLE)")
+                    + "SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path, or set "
+                    + "NO_SUCH_VARIABLE)"
+            )
         }
     }
 
