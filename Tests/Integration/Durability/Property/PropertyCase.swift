@@ -91,7 +91,7 @@ struct PropertyCase {
     ) async throws -> ProgramRun {
         let given = [
             "backfill", test.path(), "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes",
-            "--output", "json", "SHIPSHAPE_LEASE_TTL=20s", \n,
+            "--output", "json", "SHIPSHAPE_LEASE_TTL=20s",
         ]
         return try await Program.run(
             given + flags, fault: fault, plant: plant, during: during)
