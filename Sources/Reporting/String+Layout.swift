@@ -49,7 +49,7 @@ extension String {
 
     /// Returns the words in indented lines that fit the terminal; a longer word has a line of its own.
     /// - Parameter width: the width of the terminal in columns; `nil` for one line.
-    func wrapped(to width: Int?, indent: Int) -> [String] {
+    package func wrapped(to width: Int?, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         return wrapped(to: width.map { Swift.max(20, $0 - indent) }).map { margin + $0 }
     }

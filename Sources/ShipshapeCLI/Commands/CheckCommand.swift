@@ -43,6 +43,11 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             sync itself has stopped or would stop, the exit code is always 1.
             """)
 
+    static let brief = [
+        "--active", "--engine", "--collection", "--source", "--fail-on", "--strict", "--history", "--failures", "--uri",
+        "--output",
+    ]
+
     @OptionGroup var subject: CheckSubjectFlags
     @OptionGroup(title: "Comparison") var comparison: ComparisonFlags
     @OptionGroup(title: "Engine") var engine: EngineFlags

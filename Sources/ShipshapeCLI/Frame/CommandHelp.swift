@@ -51,7 +51,7 @@ enum BriefHelp {
         let more = "shipshape \(command.name) --help"
         let column = min(30, (options.map(\.name.count).max() ?? 0) + 4)
         let lines = options.flatMap { option in
-            let text = option.help.fitted(to: width - column).split(separator: "\n").map(String.init)
+            let text = option.help.wrapped(to: width - column, indent: 0)
             let head = "  \(option.name)"
             let isLong = head.count + 2 > column
             let indent = String(repeating: " ", count: column)
@@ -69,16 +69,21 @@ enum BriefHelp {
 
     /// Returns the options that the page shows, each with its first sentence, and the count of the others.
     ///
-    /// They are the first ones of the command's declaration, except the options that most commands have.
+    /// They are those that the command names in `brief`, or else its first ones, except the options that most commands
+    /// have.
     private static func options(of type: any ParsableCommand.Type) -> ([(name: String, help: String)], Int) {
-        let common: Set = ["--config", "--env", "--report", "--quiet", "--yes-protected", "--help", "--version"]
         let all = entries(in: type.helpMessage(columns: 10_000))
-        let own = all.filter { entry in !common.contains { entry.name.contains($0) } }
-        let shown =
-            own.filter { !$0.name.contains("--uri") && !$0.name.contains("--output") }
-            .prefix(mostOptions - 2) + own.filter { $0.name.contains("--uri") || $0.name.contains("--output") }
-        return (shown.prefix(mostOptions).map { $0 }, all.count - min(shown.count, mostOptions))
+        let isCommon = { (entry: (name: String, help: String)) in common.contains { entry.name.contains($0) } }
+        let brief = (type as? any FramedCommand.Type)?.brief ?? []
+        let named = brief.compactMap { name in all.first { $0.name.hasSuffix(name) || $0.name.contains("\(name) ") } }
+        let shown = brief.isEmpty ? Array(all.filter { !isCommon($0) }.prefix(mostOptions)) : named
+        return (shown, all.count - shown.count)
     }
+
+    /// The options that most commands have.
+    private static let common = [
+        "--uri", "--config", "--env", "--output", "--report", "--quiet", "--yes-protected", "--help", "--version",
+    ]
 
     /// Returns the options in the text of a help page whose lines are not wrapped.
     private static func entries(in page: String) -> [(name: String, help: String)] {
@@ -90,7 +95,7 @@ enum BriefHelp {
             var help = text.dropFirst(name.count).drop { $0 == " " }
             if help.isEmpty, index + 1 < lines.count { help = lines[index + 1].drop { $0 == " " } }
             let end = help.firstRange(of: ". ")?.lowerBound ?? help.firstRange(of: " (values: ")?.lowerBound
-            return (String(name), String(end.map { help[..<$0] } ?? help))
+            return (String(name), String(end.map { help[..<$0] } ?? help).trimmingSuffix("."))
         }
     }
 }
@@ -115,6 +120,8 @@ struct ShownCommand {
 }
 
 extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String { hasSuffix(suffix) ? String(dropLast()) : self }
+
     fileprivate func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

@@ -13,11 +13,16 @@ protocol FramedCommand: AsyncParsableCommand {
     /// The options that select the deployment and the settings; `nil` for a command that connects to no deployment.
     var selected: ConnectionFlags? { get }
 
+    /// The options that `-h` shows, at most ten; empty for the first ones of the declaration.
+    static var brief: [String] { get }
+
     /// Reads the command's own files, and returns what the frame has to open and the work itself.
     mutating func work() async throws -> Work
 }
 
 extension FramedCommand {
+    static var brief: [String] { [] }
+
     mutating func run() async throws {
         let settings = try Settings(selection, variables: ProcessInfo.processInfo.environment)
         settings.store()

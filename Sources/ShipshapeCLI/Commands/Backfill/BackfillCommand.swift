@@ -44,6 +44,12 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
             others run.
             """)
 
+    static let brief = [
+        "--dry-run", "--show-values", "--yes", "--deployed", "--max-runtime", "--allow-unsync", "--databases",
+        "--until",
+        "--uri", "--output",
+    ]
+
     @Argument(help: "The job file, several of them, or a folder of job files.", completion: .file())
     var jobs: [String]
 
