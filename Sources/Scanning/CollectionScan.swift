@@ -175,7 +175,8 @@ extension CollectionScan {
             return without("the server is not a member of a replica set, so it has no change streams")
         }
         let tracker = ChangeTracker(
-            namespace, from: ClusterTime(rawValue: start), for: "check", on: pool, isStopped: options.isStopped)
+            namespace, from: ClusterTime(rawValue: start), for: "check", on: pool, isSmall: options.isSmall,
+            isStopped: options.isStopped)
         do {
             try await onOwnedThread(name: "changes open") { () throws(ChangesUnknown) in try tracker.open() }
             return (tracker, [])

@@ -10,6 +10,8 @@ package struct ScanOptions: Sendable {
     /// One cursor reads a whole view, because a view has no index of its own. If the cursor is lost, the reading cannot
     /// resume.
     package var isView = false
+    /// Whether the collection is known to have so few documents that one thread reads them in milliseconds.
+    package var isSmall = false
     /// The settings and the data by which documents are judged.
     package var judging = Judging()
     /// The functions that the scan calls, for example with its findings and its progress.

@@ -25,6 +25,11 @@ package final class ChangeTracker: Sendable {
     private let command: String
     private let namespace: Namespace
     private let pool: ClientPool
+    /// The milliseconds that the server waits for changes before it answers that there are none.
+    ///
+    /// They are few, because the scan can end only after the server has answered the change stream's last request. For
+    /// a small collection they are fewer still, because the scan itself takes only milliseconds.
+    private let awaitTime: Int32
     private let isStopped: @Sendable () -> Bool
     private let state = Mutex(State())
     private let changesArrived = Semaphore()
@@ -33,11 +38,12 @@ package final class ChangeTracker: Sendable {
     /// - Parameter command: the command that reads the collection, for the server's log.
     package init(
         _ namespace: Namespace, from start: ClusterTime, for command: String, on pool: ClientPool,
-        isStopped: @escaping @Sendable () -> Bool
+        isSmall: Bool = false, isStopped: @escaping @Sendable () -> Bool
     ) {
         (self.namespace, self.command) = (namespace, command)
         self.start = start
         self.pool = pool
+        awaitTime = isSmall ? 1 : 20
         self.isStopped = isStopped
     }
 
@@ -176,9 +182,7 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            // The server waits only 20 milliseconds for changes, because the scan can end only after the server has
-            // answered the change stream's last request.
-            ("maxAwaitTimeMS", 20), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
+            ("maxAwaitTimeMS", .int32(awaitTime)), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", .string("shipshape \(command)")),
         ]
         return BSONDocument([place] + others)

@@ -69,6 +69,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         let count = Exclusion<Self>.Given("--count-groups") { $0.failures.evidence.countGroups }
         let links = Exclusion<Self>.Given("--follow-links") { $0.severity.followLinks }
         let accept = Exclusion<Self>.Given("--accept") { $0.accepting.accept != nil }
+        let expires = Exclusion<Self>.Given("--expires") { $0.accepting.expires != nil }
         let failures = Exclusion<Self>.Given("--failures") { !$0.failures.failures.isEmpty }
         let history = Exclusion<Self>.Given("--history") { $0.severity.history != nil }
         let map = Exclusion<Self>.Given("--map") { !$0.scan.map.isEmpty }
@@ -96,9 +97,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
                 ], "the reports were made with their own: give it to the checks of the parts")
             + [
                 .apart(count, sample, "the server cannot count a random sample: leave one of them out"),
-                .needs(
-                    Exclusion<Self>.Given("--expires") { $0.accepting.expires != nil }, accept, "say the reason with it"
-                ),
+                .needs(expires, accept, "say the reason with it"),
+                .needs(accept, expires, "name the last day, such as 2027-01-31, or never"),
             ]
     }()
 

@@ -42,6 +42,8 @@ extension CheckRun {
             }
             var options = options(collection.namespace, ledger.index, progress)
             options.isView = target.kind != .collection
+            options.isSmall = target.estimatedCount.map { $0 < Self.smallCount } ?? false
+            if options.isSmall { options.threads = 1 }
             if let note = try await choose(into: &options, for: compiled, on: pool) { notes.append(note) }
             let failing = FailingAlready()
             if baseline != nil { options.listeners.onAlreadyFailing = { failing.add($0) } }
@@ -74,6 +76,10 @@ extension CheckRun {
         }
         return report
     }
+
+    /// The number of documents below which a collection is read by one thread, because a second one would cost more
+    /// than it saves.
+    private static let smallCount = 10_000
 
     func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {
         try await onOwnedThread(name: "look-up") { () throws in

@@ -16,10 +16,8 @@ struct AcceptFlags: ParsableArguments {
     var expires: String?
 
     func validate() throws {
-        guard let accept else { return }
-        guard !accept.isEmpty, let expires else {
-            throw ValidationError("--accept needs --expires: name the last day, such as 2027-01-31, or never")
-        }
+        if accept?.isEmpty == true { throw ValidationError("--accept: say the reason why the findings are accepted") }
+        guard let expires else { return }
         guard expires == Self.never || CalendarDay.isDay(expires) else {
             throw ValidationError("--expires \(expires): it must be a day such as 2027-01-31, or never")
         }
