@@ -69,11 +69,15 @@ struct DoctorCommand: ConnectedCommand {
     private var settingsInForce: ConfigResult {
         let settings = Settings.current
         let rows = Known.all.map { setting in
-            let given = settings.given(setting)
-            let text = given.map { setting.isSecret ? ConnectionStringMask.mask(uri: $0.text) : $0.text }
+            let (text, source) =
+                switch (setting.name, settings.selected.uri, settings.given(setting)) {
+                case (Known.uri.name, let uri?, _): (uri, "--uri")
+                case (_, _, let given?): (given.text, "\(given.source)")
+                default: (setting.fallbackText, setting.fallbackText.map { _ in "default" })
+                }
             return ConfigResult.Row(
-                name: setting.name, value: text ?? setting.fallbackText,
-                source: given.map { "\($0.source)" } ?? setting.fallbackText.map { _ in "default" })
+                name: setting.name, value: setting.isSecret ? text.map(ConnectionStringMask.mask(uri:)) : text,
+                source: source)
         }
         return ConfigResult(
             file: settings.file.path, environment: settings.environment,
