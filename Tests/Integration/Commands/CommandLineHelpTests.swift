@@ -13,108 +13,95 @@ import Testing
         return run.output
     }
 
-    @Test func theProgramNamesItsCommandsAndExitCodes() async throws {
+    @Test func theProgramNamesItsCommands() async throws {
         let text = try await help("--help")
         #expect(text.hasPrefix("OVERVIEW: Make your documents shipshape before you ship a schema."))
-        #expect(text.contains("\n  check  "))
-        #expect(text.contains("\n  diff  "))
-        #expect(text.contains("\n  lint  "))
-        #expect(text.contains("\n  plan  "))
-        #expect(text.contains("\n  backfill  "))
-        for group in ["CHECK", "REPAIR", "STEER", "WATCH", "SCHEMAS", "SETUP"] {
-            #expect(text.contains("\n\n\(group) SUBCOMMANDS:\n"), "\(group)")
+        for command in [
+            "check", "explain", "history", "plan", "backfill", "undo", "status", "job", "diff", "lint", "schema",
+            "enforce", "partner", "ledger", "init", "doctor", "grants",
+        ] {
+            #expect(text.contains("\n  \(command)  "), "\(command)")
         }
-        for code in ["0", "1", "64", "65", "69", "70", "73", "75", "76", "77", "78"] {
-            #expect(text.split(whereSeparator: { ";: \n".contains($0) }).contains(Substring(code)))
+        for group in ["CHECK", "REPAIR", "SCHEMAS", "KEEP", "SETUP"] {
+            #expect(text.contains("\n\n\(group) SUBCOMMANDS:\n"), "\(group)")
         }
         #expect(try await help() == text)
     }
 
-    @Test func checkNamesItsOptions() async throws {
-        let text = try await help("check", "--help")
-        #expect(text.contains("USAGE: shipshape check [<options>] [<schema>]"))
-        for line in [
-            "--collection <db.collection>", "--source <path>", "--limit <count>", "--strict", "--info",
-            "--threads <count>", "--rate <count>", "--where <filter>", "--sample <count>", "--count",
-            "SHIPSHAPE_PREFILTER=true",
-            "--map <prod=copy>", "--mixed-collections <on|off>", "--null-types <on|off>",
-            "SHIPSHAPE_INCLUDE_ASYMMETRIC=true",
-            "--follow-links", "--ledger <db.collection>", "--app-id, --app <id>", "-o, --output <output>",
-            "--report <file>", "--quiet", "-q, --quiet", "--active <schema>",
-            "--fail-on <new|any|possible|breaking>", "--rename <old=new>", "SHIPSHAPE_SCHEMA_VERSIONING=true",
-            "--state-database <name>", "--exceptions <file>", "--accept",
-            "--failures <file|db:name.collection>", "--keep-failures <days>", "--history <place>",
-            "SHIPSHAPE_FAIL_ON_ANOMALY=true",
-            "--count-groups", "--ids <show|hash|none>",
-            "--show-values",
-        ] {
-            #expect(text.contains("  \(line)"), "\(line)")
+    @Test func aTopicListsTheExitCodes() async throws {
+        let text = try await help("explain", "exit-codes")
+        for code in ["0", "1", "64", "65", "69", "70", "73", "75", "76", "77", "78"] {
+            #expect(text.split(whereSeparator: { ";: \n".contains($0) }).contains(Substring(code)), "\(code)")
         }
     }
 
-    /// `help connection` lists the connection options.
-    ///
-    /// The help of other commands leaves these options out, and names `help connection` instead.
-    @Test func theOptionsOfTheConnectionAreShownOnce() async throws {
-        let page = try await help("help", "connection")
-        #expect(try await help("connection").contains("  --uri <mongodb://…>"))
-        for line in [
-            "--uri <mongodb://…>", "--config <file>", "--env <name>", "--yes-protected <name>",
-            "--connect-timeout <duration>", "--read-preference <mode>", "--username <name>", "--tls",
-        ] { #expect(page.contains("  \(line)"), "\(line)") }
-        #expect(page.contains("(default: 10s)"))
-        for command in [["check"], ["diff"], ["backfill"], ["status"], ["partner", "init"], ["doctor", "--settings"]] {
-            for text in [try await help(command + ["-h"]), try await help(["help"] + command)] {
-                #expect(text.contains("such as --uri: shipshape help connection\n"), "\(command)")
-                #expect(!text.contains("  --uri") && !text.contains("CONNECTION:"), "\(command)")
-            }
-            #expect(try await help(command + ["--help-hidden"]).contains("  --uri <mongodb://…>"), "\(command)")
-        }
-        // The parser suggests a connection option for a typo, although the help of `check` does not list it.
-        let run = try await Program.run(["check", "v2", "--usename"])
-        #expect(run.errors.contains("Did you mean '--username'?"), "\(run.errors)")
+    @Test(arguments: [
+        (
+            "check [<options>] [<schema>]",
+            [
+                "--collection <db.collection>", "--source <path>", "--databases <pattern>", "--join", "--strict",
+                "--info", "--active <schema>", "--fail-on <new|any|breaking|none>", "--engine <engine>",
+                "--where <filter>", "--sample <count>", "--part <number/parts>", "--map <prod=copy>",
+                "--follow-links", "--history <place>", "--accept <reason>", "--expires <day|never>",
+                "--failures <file|db:name.collection>", "--filters", "--count-groups", "--show-values",
+                "--metrics <file>", "--on <event=command>", "-o, --output <output>", "--report <file>", "-q, --quiet",
+                "--uri <mongodb://…>", "--config <file>", "--env <name>",
+            ]
+        ),
+        (
+            "diff [<options>] (<old> <new> | <new> --against <old>)",
+            [
+                "--against <schema>", "--accept <reason>", "--fail-on <breaking|any|none>",
+                "--collection <db.collection>", "-o, --output <output>", "--report <file>",
+            ]
+        ),
+        (
+            "lint [<options>] [<schema>]",
+            ["--collection <db.collection>", "--strict", "-o, --output <output>", "--report <file>"]
+        ),
+        (
+            "schema infer [<options>]",
+            [
+                "--collection <db.collection>", "--source <path>", "--cover <percent>", "--closed", "--enums",
+                "--as <appservices|jsonschema|prisma>", "--out <path>", "--force", "--sample <count>",
+                "--where <filter>", "--report <file>",
+            ]
+        ),
+        (
+            "backfill [<options>] (<file> ... | <folder>)",
+            [
+                "--dry-run", "-y, --yes", "--allow-unsync <count>", "--max-runtime <duration>", "--show-values",
+                "--until <job>", "--again", "--ids <file>", "--yes-protected <name>",
+            ]
+        ),
+    ])
+    func aCommandNamesItsOptions(_ usage: String, _ lines: [String]) async throws {
+        let command = usage.prefix { $0 != "[" && $0 != "(" }.split(separator: " ").map(String.init)
+        let text = try await help(command + ["--help"])
+        #expect(text.contains("USAGE: shipshape \(usage)\n"), "\(text)")
+        for line in lines { #expect(text.contains("  \(line)"), "\(line)") }
     }
 
-    @Test func diffNamesItsOptions() async throws {
-        let text = try await help("diff", "--help")
-        #expect(text.contains("USAGE: shipshape diff [<options>] (<old> <new> | <new> --against <old>)"))
-        for option in [
-            "--against <schema>", "--versions <folder>", "--accept", "--rename <old=new>",
-            "--fail-on <breaking|any|none>", "SHIPSHAPE_SCHEMA_VERSIONING=true",
-            "--collection <db.collection>", "-o, --output <output>", "--report <file>",
-        ] { #expect(text.contains(option), "\(option)") }
-    }
-
-    @Test func lintNamesItsOptions() async throws {
-        let text = try await help("lint", "--help")
-        #expect(text.contains("USAGE: shipshape lint [<options>] [<schema>]"))
-        for line in [
-            "--collection <db.collection>", "--strict", "-o, --output <output>", "--report <file>",
-        ] {
-            #expect(text.contains("  \(line)"), "\(line)")
+    /// The page of `-h` has the usage, at most ten options and the examples, and says where the whole help is.
+    @Test func theShortHelpIsOneScreen() async throws {
+        for command in try await commands() {
+            let page = try await help(command + ["-h"])
+            // A group of commands has only one page of help.
+            guard !page.contains("SUBCOMMANDS:") else { continue }
+            let name = command.joined(separator: " ")
+            let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count <= 40 && lines.allSatisfy { $0.count <= 80 }, "\(name): \(page)")
+            #expect(lines.count { $0.hasPrefix("  -") } <= 10, "\(page)")
+            #expect(
+                page.contains("USAGE: shipshape \(name)") && page.contains("EXAMPLES:\n  shipshape \(name)"), "\(page)")
+            #expect(page.contains("shipshape \(name) --help"), "\(page)")
         }
     }
 
-    @Test func inferNamesItsOptions() async throws {
-        let text = try await help("infer", "--help")
-        for line in [
-            "--collection <db.collection>", "--database <name>", "--source <path>", "--cover <percent>", "--strict",
-            "--dialect, --as <appservices|jsonschema|prisma>", "--enums", "--out <path>", "--force", "--sample <count>",
-            "--seed <number>", "--where <filter>", "--threads <count>", "--rate <count>", "--report <file>",
-        ] {
-            #expect(text.contains("  \(line)"), "\(line)")
-        }
-    }
-
-    @Test func backfillNamesItsOptions() async throws {
-        let text = try await help("backfill", "--help")
-        #expect(text.contains("USAGE: shipshape backfill [<options>] <job>"))
-        for line in [
-            "--dry-run", "-y, --yes", "--allow-unsync <count>", "--max-runtime <duration>",
-            "--state-database <name>", "--lease-ttl <duration>", "--lease-wait <duration>", "--show-values",
-        ] {
-            #expect(text.contains("  \(line)"), "\(line)")
-        }
+    /// The parser suggests the closest option for a typo.
+    @Test func aMisspeltOptionIsAnsweredWithTheClosest() async throws {
+        let run = try await Program.run(["check", "v2", "--actve"])
+        #expect(run.exitCode == 64 && run.errors.contains("Did you mean '--active'?"), "\(run.errors)")
     }
 
     /// Returns the names of the subcommands that a help text lists.
@@ -141,11 +128,12 @@ import Testing
     private func run(example: String, in folder: CommandLineFolder) async throws -> ProgramRun {
         let script = #"""
             cd "$1" || exit
-            export SHIPSHAPE_URI=mongodb://127.0.0.1:1/ SHIPSHAPE_CONNECT_TIMEOUT=200ms
+            export SHIPSHAPE_URI='mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200'
             shipshape() { "$0" "$@"; }
             eval "$2"
             """#
-        let nowhere = example.replacing(/mongodb:[^ ']+/, with: "mongodb://127.0.0.1:1/")
+        let nowhere = example.replacing(
+            /mongodb:[^ ']+/, with: "'mongodb://127.0.0.1:1/shop?serverSelectionTimeoutMS=200'")
         return try await Program.shell(script, [folder.path.string, nowhere])
     }
 
@@ -160,11 +148,8 @@ import Testing
             let text = try await help(command + ["--help"])
             let examples = text.split(separator: "\n").filter { $0.hasPrefix("  shipshape ") }.map(String.init)
             #expect((2...3).contains(examples.count), "\(command): \(examples)")
-            // The examples of `help connection` show other commands, so they need not begin with `shipshape
-            // connection`.
-            let own = command == ["explain", "connection"] ? [] : command
             for example in examples {
-                #expect(example.hasPrefix((["  shipshape"] + own).joined(separator: " ")), "\(command): \(example)")
+                #expect(example.hasPrefix((["  shipshape"] + command).joined(separator: " ")), "\(command): \(example)")
                 let run = try await run(example: example, in: folder)
                 #expect(!run.errors.hasPrefix("Error: "), "\(example): \(run.errors)")
                 #expect(run.exitCode != nil && run.exitCode != 70, "\(example): \(run.errors)")
@@ -190,7 +175,7 @@ import Testing
             if let name = line.firstMatch(of: /^ +(?:-., )?(--[a-z-]+)/) { flag = String(name.1) }
             if line.contains("(repeatable)") { flags.insert(command + [flag]) }
         }
-        #expect(flags.count > 20)
+        #expect(flags.count > 10)
         for words in flags {
             let twice = [words[words.count - 1], "a=b", words[words.count - 1], "a=b", "--help"]
             let run = try await Program.run(words.dropLast() + twice)
@@ -207,32 +192,24 @@ import Testing
     @Test(arguments: [
         (["diff", "v1"], "Missing expected argument '<new>'"),
         (["lint", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
-        (["backfill"], "Missing expected argument '<job>'"),
+        (["backfill"], "Missing expected argument '<jobs> ...'"),
         (["chekc"], #"there is no command "chekc" (did you mean "check"?)"#),
+        (["job", "pasue"], #"there is no command "job pasue" (did you mean "pause"?)"#),
         (["help", "nosuch"], #"there is no command "nosuch""#),
-        (["check", "schema.json", "SHIPSHAPE_LIMIT=10", "SHIPSHAPE_LIMIT=20"], "--limit is given twice"),
+        (["check", "schema.json", "--active", "a", "--active=b"], "--active is given twice"),
         (["backfill", "job.yml", "--failures", "a", "--failures", "b"], "--failures is given twice"),
-        (
-            ["check", "schema.json", "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_APP_ID=mine"],
-            "--app-id does not go with --ledger none"
-        ),
-        (["check", "schema.json", "--connect-timeout", "0s"], "--connect-timeout must be more than nothing"),
         (["backfill", "job.yml", "--max-runtime", "0s"], "--max-runtime must be more than nothing"),
-        (["status", "--watch", "--interval", "0s"], "--interval must be more than nothing"),
         (["check", "schema.json", "--nope"], "Unknown option '--nope'"),
-        (["check", "schema.json", "SHIPSHAPE_LIMIT=many"], "The value 'many' is invalid for '--limit <count>'"),
-        (["check", "schema.json", "SHIPSHAPE_LIMIT=0"], "--limit must be at least 1"),
-        (["check", "schema.json", "SHIPSHAPE_THREADS=0"], "--threads must be from 1 to 64"),
+        (["check", "schema.json", "--sample", "many"], "The value 'many' is invalid for '--sample <count>'"),
+        (["check", "schema.json", "--sample", "0"], "--sample must be at least 1"),
         (["check", "schema.json", "--collection", "person"], "\"person\" is not DATABASE.COLLECTION"),
-        (["check", "schema.json", "SHIPSHAPE_LEDGER=ledger"], "it is neither none nor DATABASE.COLLECTION"),
         (
             ["check", "schema.json", "--report", "x.pdf"],
             "--report x.pdf: the ending must be .txt, .json, .jsonl, .md, .html, .xml, .sarif or .gitlab.json"
         ),
-        (["check", "schema.json", "--read-preference", "any"], "\"any\" is none of primary,"),
-        (["check", "schema.json", "--connect-timeout", "10"], "before giving up, such as 500ms, 30s or 2m."),
-        (["backfill", "job.yml", "SHIPSHAPE_LEASE_TTL=10ms"], "--lease-ttl must be from 1s to 1h"),
-        (["backfill", "job.yml", "SHIPSHAPE_STATE_DATABASE=a.b"], "\"a.b\" cannot be the name of the state database"),
+        (["check", "schema.json", "--on", "end=true"], "is invalid for '--on <event=command>'"),
+        (["check", "schema.json", "--part", "1/2", "--sample", "5"], "--part excludes --sample: "),
+        (["check", "schema.json", "--expires", "never"], "--expires needs --accept: "),
     ])
     func wrongUsageIsNamedAndEndsWith64(_ arguments: [String], _ message: String) async throws {
         let run = try await Program.run(arguments)
@@ -244,24 +221,23 @@ import Testing
 
     /// The help names the flags that may be repeated, because the program refuses to take any other flag twice.
     @Test func aFlagThatMayBeRepeatedIsCalledSo() async throws {
-        for command in ["check", "diff", "plan", "infer"] {
+        for command in ["check", "diff", "plan", "backfill"] {
             let text = try await help(command, "--help")
-            for flag in ["--report", "SHIPSHAPE_RENAMES=--default", "--map"] {
+            for flag in ["--report", "--default", "--map", "--on"] {
                 guard let place = text.range(of: "  \(flag) <") else { continue }
                 let words = text[place.upperBound...].prefix(400).split(whereSeparator: \.isWhitespace)
                 #expect(words.joined(separator: " ").contains("(repeatable)"), "\(command) \(flag)")
             }
         }
-        #expect(try await help("infer", "--help").contains("(repeatable)"))
     }
 
-    @Test func aFolderInThePlaceOfAJobLeadsToMigrate() async throws {
+    @Test func aFolderInThePlaceOfAJobLeadsToBackfill() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        let run = try await Program.run(["backfill", folder.path.string, "--uri", "mongodb://127.0.0.1:1/"])
+        let run = try await Program.run(["undo", folder.path.string, "--uri", "mongodb://127.0.0.1:1/"])
         #expect(run.exitCode == 64)
         #expect(
-            run.errors.contains("shipshape migrate \(folder.path.string) runs all jobs of a folder"),
+            run.errors.contains("shipshape backfill \(folder.path.string) runs the jobs of a folder"),
             "\(run.errors)")
     }
 

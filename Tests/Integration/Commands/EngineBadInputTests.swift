@@ -31,14 +31,6 @@ import Testing
     }
 
     @Test(arguments: [
-        (
-            ["check", "--engine", "ditto", "--collection", "a.b", "SHIPSHAPE_COLUMNS=good.yml"],
-            "--columns goes with --engine powersync only"
-        ),
-        (
-            ["check", "person.json", "--collection", "a.b", "SHIPSHAPE_ENGINE_MODEL=m"],
-            "--engine-model goes with --engine objectbox only"
-        ),
         (["check", "--engine", "device-sync", "--collection", "a.b"], "needs an App Services schema"),
         (["check", "--collection", "a.b"], "name a schema, or the sync engine with --engine"),
         (["check", "--engine", "powersync"], "name what to check: --collection DATABASE.COLLECTION"),
@@ -46,10 +38,9 @@ import Testing
             ["check", "--engine", "powersync", "--collection", "a.b", "--active", "person.json"],
             "--active needs a schema"
         ),
-        (["check", "objectbox-model.json", "--engine", "objectbox"], "give --database NAME"),
         (
-            ["check", "--engine", "powersync", "SHIPSHAPE_DATABASE=a", "--collection", "a.b"],
-            "--database excludes --collection: name the collections or the database"
+            ["check", "objectbox-model.json", "--engine", "objectbox"],
+            "name it in the connection string, or set database"
         ),
     ])
     func flagsThatDoNotGoTogether(_ arguments: [String], _ message: String) async throws {

@@ -45,7 +45,7 @@ import Testing
             #expect(
                 exceptions.errors.contains("\n    |                                  ^~~~\n"), "\(exceptions.errors)")
             try folder.write("ledgr: app.Ledger\n", to: "shipshape.yml")
-            let settings = try await Program.run(["doctor", "--settings"], in: folder.path)
+            let settings = try await Program.run(["doctor", "--settings", "list"], in: folder.path)
             #expect(settings.exitCode == 78)
             #expect(
                 settings.errors.hasSuffix("  1 | ledgr: app.Ledger\n    | ^~~~~\n    | ledger\n"), "\(settings.errors)")
@@ -69,7 +69,7 @@ import Testing
                 "passwrd: {of: [sesame]}\npassword_file:\n- sesame\n",
             ] {
                 try folder.write(text, to: "shipshape.yml")
-                let run = try await Program.run(["doctor", "--settings"], in: folder.path)
+                let run = try await Program.run(["doctor", "--settings", "list"], in: folder.path)
                 #expect(run.exitCode == 78)
                 #expect(!run.errors.contains("sesame"), "\(run.errors)")
             }

@@ -45,7 +45,7 @@ import Yams
             let switchedOn = text.replacing(/(?m)^#(?! \S)/, with: "")
             try folder.write(switchedOn, to: "shipshape.yml")
             #expect(switchedOn.contains("\nmax-failing: 0.1%\n") && switchedOn.contains("\nenvironments:\n"))
-            let run = try await Program.run(["doctor", "--settings", "--env", "production"], in: folder.path)
+            let run = try await Program.run(["doctor", "--settings", "list", "--env", "production"], in: folder.path)
             #expect(run.exitCode == 0, "\(run.errors)")
             let exceptions = try #require(folder.text(of: "shipshape.exceptions.yml"))
             let entry = exceptions.replacing("[]", with: "").split(separator: "\n").dropFirst(2).map { $0.dropFirst(2) }
@@ -142,9 +142,9 @@ import Yams
     @Test func withoutASchemaTheNextCommandDraftsOne() async throws {
         let folder = try CommandLineFolder()
         defer { folder.remove() }
-        let run = try await Program.run(["init", "--dialect", "jsonschema"], in: folder.path)
+        let run = try await Program.run(["init", "--as", "jsonschema"], in: folder.path)
         #expect(run.exitCode == 0, "\(run.errors)")
-        #expect(run.output.contains("shipshape infer --database DATABASE --dialect jsonschema --out schemas"))
+        #expect(run.output.contains("shipshape schema infer --as jsonschema --out schemas"))
         #expect(folder.text(of: "shipshape.yml")?.contains("\nledger: none\n") == true)
     }
 

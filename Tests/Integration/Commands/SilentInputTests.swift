@@ -18,11 +18,6 @@ import Testing
         (["chekc", "person.json"], 64, "there is no command \"chekc\" (did you mean \"check\"?)"),
         (["help", "nosuch"], 64, "there is no command \"nosuch\""),
         (["check", "person.json", "--active", "a", "--active", "b"], 64, "--active is given twice"),
-        (
-            ["check", "person.json", "--collection", "app.person", "SHIPSHAPE_LEDGER=none", "SHIPSHAPE_APP_ID=x"]
-                + nowhere, 64,
-            "app-id"
-        ),
         (["backfill", "job.yml", "--max-runtime", "0s"] + nowhere, 64, "--max-runtime must be more than nothing"),
         (["check", "person.json", "SHIPSHAPE_RATE=0"] + nowhere, 78, "SHIPSHAPE_RATE: "),
         (["check", "person.json", "SHIPSHAPE_RATE=-5"] + nowhere, 78, "SHIPSHAPE_RATE: "),
@@ -36,8 +31,8 @@ import Testing
             ["check", "validator.json", "--collection", "app.person"] + nowhere, 65,
             "unknown $jsonSchema keyword \"requird\" (did you mean \"required\"?)"
         ),
-        (["undo", "jobs/"] + nowhere, 64, "shipshape backfill jobs/ runs all jobs of a folder"),
-        (["job", "pause", "./jobs"] + nowhere, 64, "shipshape backfill ./jobs runs all jobs of a folder"),
+        (["undo", "jobs/"] + nowhere, 64, "shipshape backfill jobs/ runs the jobs of a folder"),
+        (["job", "pause", "./jobs"] + nowhere, 64, "shipshape backfill ./jobs runs the jobs of a folder"),
     ]
 
     private func withFiles(_ body: (CommandLineFolder) async throws -> Void) async throws {

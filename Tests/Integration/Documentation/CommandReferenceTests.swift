@@ -28,26 +28,20 @@ import Testing
             contentsOfFile: Repository.path("docs/reference/commands.md").string, encoding: .utf8)
         var flags: [String: Set<String>] = [:]
         for section in reference.components(separatedBy: "\n## shipshape ").dropFirst() {
-            let command = String(section.prefix { $0.isLetter })
-            flags[command, default: []].formUnion(
-                section.matches(of: /(?m)^ +(-\w, )?(--[a-z-]+)(, (--[a-z-]+))?/).flatMap { match in
-                    [match.1.map { String($0.prefix(2)) }, String(match.2), match.4.map(String.init)].compactMap(\.self)
+            flags[String(section.prefix { $0 != "\n" }), default: []].formUnion(
+                section.matches(of: /(?m)^ +(-\w, )?(--[a-z-]+)/).flatMap { match in
+                    [match.1.map { String($0.prefix(2)) }, String(match.2)].compactMap(\.self)
                 })
         }
         try #require(flags.count > 10)
-        // The reference of most commands leaves out the connection options, and names `shipshape help connection`.
-        let connection = try #require(flags["connection"])
-        for section in reference.components(separatedBy: "\n## shipshape ").dropFirst() {
-            guard section.contains("such as --uri: shipshape help connection\n") else { continue }
-            flags[String(section.prefix { $0.isLetter }), default: []].formUnion(connection)
-        }
         var shown = 0
         for file in try ShownCommand.files() {
             for command in try ShownCommand.all(in: file) {
                 shown += 1
-                if command.name == "help" { continue }
-                let known = try #require(flags[command.name], "\(file): shipshape \(command.name)")
-                for flag in command.flags { #expect(known.contains(flag), "\(file): \(command.name) \(flag)") }
+                let name = try #require(
+                    [command.words.prefix(2), command.words.prefix(1)].map { $0.joined(separator: " ") }
+                        .first { flags[$0] != nil }, "\(file): shipshape \(command.words)")
+                for flag in command.flags { #expect(flags[name]?.contains(flag) == true, "\(file): \(name) \(flag)") }
             }
         }
         #expect(shown > 60)

@@ -3,8 +3,8 @@ import SystemPackage
 
 /// A command line of the program, as a page of the documentation or a file in `jobs` shows it.
 struct ShownCommand {
-    /// The name of the subcommand, such as `check`.
-    let name: String
+    /// The words before the first option: the name of the command, such as `partner init`, and arguments.
+    let words: [String]
     /// The flags of the command, without their values.
     let flags: [String]
 
@@ -44,15 +44,15 @@ struct ShownCommand {
     /// Prose can also have the program's name before a word, as in "shipshape takes".
     private static func isCode(_ match: Substring, in text: String) -> Bool {
         let line = text[text.lineRange(for: match.startIndex..<match.endIndex)]
-        return line.hasPrefix("shipshape ") || line.hasPrefix("$ shipshape ") || line.hasPrefix("ExecStart=")
+        return line.contains(#/^(\$ )?([A-Z_]+=\S+ )*shipshape /#) || line.hasPrefix("ExecStart=")
             || line.contains("`shipshape ") || line.hasPrefix("          shipshape ")
             || line.contains("run: shipshape ") || line.hasPrefix("shipshape check \"$schema\"")
     }
 
     private init(name: Substring, arguments: Substring) {
-        self.name = String(name)
-        let words = arguments.split(separator: " ")
-        flags = words.filter { $0.wholeMatch(of: /--[a-z-]+.*|-[a-z]/) != nil }
+        let rest = arguments.split(separator: " ")
+        words = ([name] + rest.prefix { !$0.hasPrefix("-") }).map(String.init)
+        flags = rest.filter { $0.wholeMatch(of: /--[a-z-]+.*|-[a-z]/) != nil }
             .map { String($0.prefix { $0.isLetter || $0 == "-" }) }
     }
 }

@@ -93,7 +93,8 @@ struct NodeFunctions {
     }
 }
 
-/// Tests that the App Services functions that `partner triggers` generates change documents as `partner mirror` does.
+/// Tests that the App Services functions that `partner plan --triggers` generates change documents as `partner mirror`
+/// does.
 @Suite(.fencedDeletes) struct PartnerTriggersTests {
     /// A client's change of a document in the original collection (`source`) or in the partner collection (`target`).
     ///
@@ -139,7 +140,7 @@ struct NodeFunctions {
                 }
                 let out = triggered.folder.path.appending("app").string
                 let written = try await Program.run([
-                    "partner", "triggers", triggered.folder.path.appending("tasks.yml").string, "--out", out,
+                    "partner", "plan", triggered.folder.path.appending("tasks.yml").string, "--triggers", "--out", out,
                 ])
                 #expect(written.exitCode == 0, "\(written.errors)")
                 let node = NodeFunctions(database: triggered.database, folder: triggered.folder)
@@ -170,10 +171,10 @@ struct NodeFunctions {
                 let trigger = try #require(triggered.folder.text(of: "app/triggers/tasks_from_source.json"))
                 let json = try #require(try BSONValue(extendedJSON: trigger).document)
                 #expect(
-                    json["doctor", "--settings"]?.document?["operation_types"] == [
+                    json["doctor", "--settings", "list"]?.document?["operation_types"] == [
                         "INSERT", "UPDATE", "REPLACE", "DELETE",
                     ])
-                #expect(json["doctor", "--settings"]?.document?["collection"] == "Task")
+                #expect(json["doctor", "--settings", "list"]?.document?["collection"] == "Task")
             }
         }
     }
@@ -202,7 +203,7 @@ struct NodeFunctions {
                 try #require(try await mirrored.run("init").exitCode == 0)
                 let out = triggered.folder.path.appending("app").string
                 let written = try await Program.run([
-                    "partner", "triggers", triggered.folder.path.appending("tasks.yml").string, "--out", out,
+                    "partner", "plan", triggered.folder.path.appending("tasks.yml").string, "--triggers", "--out", out,
                 ])
                 #expect(written.exitCode == 0, "\(written.errors)")
                 let node = NodeFunctions(database: triggered.database, folder: triggered.folder)

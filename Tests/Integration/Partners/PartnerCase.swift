@@ -43,7 +43,7 @@ struct PartnerCase: Sendable {
             """, to: "tasks.yml")
     }
 
-    /// Runs `partner COMMAND` with the job file that was written last.
+    /// Runs `partner COMMAND`, or `status`, with the job file that was written last.
     func run(
         _ command: String, _ flags: String..., uri: String? = nil, fault: String? = nil,
         during: (LiveProgram) async throws -> Void = { _ in }
@@ -58,7 +58,8 @@ struct PartnerCase: Sendable {
     ) async throws -> ProgramRun {
         let isLeased = ["init", "mirror"].contains(command) && !flags.contains { $0.hasPrefix("SHIPSHAPE_LEASE_TTL=") }
         let arguments =
-            ["partner", command, folder.path.appending("tasks.yml").string, "--uri", uri ?? self.uri]
+            (command == "status" ? [command] : ["partner", command])
+            + [folder.path.appending("tasks.yml").string, "--uri", uri ?? self.uri]
             + ["SHIPSHAPE_STATE_DATABASE=\(state.name)"] + (isLeased ? ["SHIPSHAPE_LEASE_TTL=60s"] : [])
             + (command == "init" && !flags.contains("--dry-run") ? ["--yes"] : [])
         return try await Program.run(arguments + flags, fault: fault, during: during)

@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Tests that the functions that `partner triggers` generates treat the names of collections, services and fields as
-/// data, whatever characters these names contain.
+/// Tests that the functions that `partner plan --triggers` generates treat the names of collections, services and
+/// fields as data, whatever characters these names contain.
 @Suite struct TriggerNamesTests {
     /// Names with characters that end or escape a JavaScript comment or string, most of them followed by code.
     private static let hostile = [
@@ -13,7 +13,7 @@ import Testing
         #"")); throw new Error(4); (("#, "</script>\u{7F}`{context}`'", #"a\"#,
     ]
 
-    /// Generates the functions of a job with `partner triggers`, and returns the folder of the app.
+    /// Generates the functions of a job with `partner plan --triggers`, and returns the folder of the app.
     private func generate(
         _ body: String, of test: PartnerCase, source: String = "Task", target: String = "TaskV2",
         service: String = "mongodb-atlas"
@@ -28,7 +28,9 @@ import Testing
 
             """, to: "tasks.yml")
         let out = test.folder.path.appending("app")
-        let run = try await Program.run(["partner", "triggers", job, "--out", out.string, "--service", service])
+        let run = try await Program.run([
+            "partner", "plan", job, "--triggers", "--out", out.string, "--service", service,
+        ])
         try #require(run.exitCode == 0, "\(run.errors)")
         return out
     }
@@ -59,7 +61,7 @@ import Testing
                 #expect(!text.contains("</") && !text.unicodeScalars.contains { $0.misleads && $0 != "\n" }, "\(file)")
             }
             let trigger = try #require(test.folder.text(of: "app/triggers/tasks_from_source.json"))
-            let config = try BSONDocument(extendedJSON: trigger)["doctor", "--settings"]?.document
+            let config = try BSONDocument(extendedJSON: trigger)["doctor", "--settings", "list"]?.document
             #expect(config?["collection"] == .string(source) && config?["service_name"] == .string("s\(name)"))
         }
     }

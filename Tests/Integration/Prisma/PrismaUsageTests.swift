@@ -92,14 +92,6 @@ import Testing
         #expect(run.errors.contains("a Prisma schema"), "\(run.errors)")
     }
 
-    @Test func theFlagMeansNothingForOtherSchemas() async throws {
-        let run = try await run([
-            "diff", "person.json", "person.json", "--collection", "app.User", "SHIPSHAPE_DATABASE=app",
-        ])
-        #expect(run.exitCode == 0, "\(run.errors)")
-        #expect((run.output + run.errors).contains("--database has no effect: the schema is an App Services schema"))
-    }
-
     @Test(arguments: [
         ["schema", "models", "schema.prisma", "--language", "swift", "--out", "Models"],
         ["ledger", "follow", "schema.prisma", "--uri", nowhere], ["ledger", "show", "schema.prisma", "--uri", nowhere],

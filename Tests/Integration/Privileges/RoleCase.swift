@@ -118,9 +118,7 @@ struct RoleCase: Sendable {
             subject: "tasks.yml"),
         Command(grants: ["partner", "mirror", "FILE"], arguments: mirror, before: [copy], subject: "tasks.yml"),
         Command(grants: ["partner", "verify", "FILE"], arguments: verify, before: [copy], subject: "tasks.yml"),
-        Command(
-            grants: ["status", "FILE"], arguments: ["status", "FILE"], before: [copy],
-            subject: "tasks.yml"),
+        Command(grants: ["status"], arguments: ["status", "FILE"], before: [copy], subject: "tasks.yml"),
         Command(
             grants: ["partner", "cutover", "FILE"], arguments: cutover, before: [copy, mirror, verify],
             subject: "tasks.yml", exitCodes: [0]),

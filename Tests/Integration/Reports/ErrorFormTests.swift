@@ -84,10 +84,7 @@ import Testing
                     (["backfill", "job.yml", "--yes"] + state, "forms"),
                     (["undo", "forms", "--dry-run"] + state, "forms"),
                     (["status", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(states.name)"], "forms"),
-                    (
-                        ["backfill", ".", "--status", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(states.name)"],
-                        "pending"
-                    ),
+                    (["status", ".", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(states.name)"], "pending"),
                     (
                         ["ledger", "follow", "person.json", "--collection", namespace, "--once", "--uri", uri]
                             + ["SHIPSHAPE_STATE_DATABASE=\(states.name)"], "unsynced"
@@ -99,7 +96,7 @@ import Testing
                         ]
                             + ["--force"], "swift"
                     ),
-                    (["doctor", "--settings"], "config"),
+                    (["doctor", "--settings", "list"], "settings"),
                 ]
                 for (arguments, says) in commands {
                     for form in Self.forms {

@@ -32,7 +32,7 @@ import Testing
         try folder.write("uri:\n  a: {}\n  b:\n    - \(quoted)\n", to: "nested.yml")
         let variable: [Environment.Key: String?] = ["SHIPSHAPE_URI": uri]
         for form in ["text", "json"] {
-            let settings = ["doctor", "--settings", "-o", form]
+            let settings = ["doctor", "--settings", "list", "-o", form]
             let runs = [
                 try await Program.run(settings + ["--uri", uri]),
                 try await Program.run(settings, environment: variable),
@@ -46,9 +46,10 @@ import Testing
             let commands = [
                 ["status", "--uri", uri], ["status", "--uri", uri, "--uri", uri],
                 ["status", "--uri=\(uri)", "--extra"],
-                ["check", "v2", "--uri", uri], ["doctor", "--settings", "--config", "bad.yml"],
+                ["check", "v2", "--uri", uri], ["doctor", "--settings", "list", "--config", "bad.yml"],
                 ["status", "--config", "bad.yml"],
-                ["doctor", "--settings", "--config", "list.yml"], ["doctor", "--settings", "--config", "nested.yml"],
+                ["doctor", "--settings", "list", "--config", "list.yml"],
+                ["doctor", "--settings", "list", "--config", "nested.yml"],
             ]
             for command in commands {
                 let run = try await Program.run(
@@ -65,7 +66,7 @@ import Testing
             ["diff", uri, uri],
             ["undo", uri], ["status", uri, uri], ["lint", "\(DemoApp.folder)/v1", "--report", "\(uri)/a.json"],
             ["check", "v2", "--source", uri], ["check", "v2", "--where", uri],
-            ["doctor", "--settings", "--config", uri],
+            ["doctor", "--settings", "list", "--config", uri],
         ]
         for command in commands {
             for form in [[], ["-o", "json"]] {
