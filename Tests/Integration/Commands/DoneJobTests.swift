@@ -10,7 +10,7 @@ import Testing
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20)
             try test.job(steps: [#"default: {field: email, value: ""}"#], more: more)
-            let run = try await test.migrate()
+            let run = try await test.backfillFolder()
             try #require(run.exitCode == 0, "\(run.errors)")
             try await body(test)
         }
@@ -22,8 +22,8 @@ import Testing
             try test.write("job.yml", "# Reviewed.\n" + text)
             #expect(try await test.backfill("job", "--dry-run", yes: false).exitCode == 0)
             #expect(try await test.backfill("job").exitCode == 0)
-            #expect(try await test.migrationRows() == [["job", "applied", "ok"]])
-            #expect(try await test.migrate().exitCode == 0)
+            #expect(try await test.folderRows() == [["job", "applied", "ok"]])
+            #expect(try await test.backfillFolder().exitCode == 0)
             // The file now has a changed step. The program refuses it, because a job with this name was already applied
             // with other steps.
             try test.write("job.yml", text.replacing(#"value: """#, with: #"value: "x""#))
@@ -44,22 +44,22 @@ import Testing
             try await test.state.run([
                 "update": "migrations", "updates": [["q": ["_id": "job"], "u": ["$set": ["digest": digest]]]],
             ])
-            #expect(try await test.migrationRows() == [["job", "applied", "ok"]])
+            #expect(try await test.folderRows() == [["job", "applied", "ok"]])
             try test.write("job.yml", "# Planned again.\n" + text)
-            #expect(try await test.migrationRows() == [["job", "applied", "ok"]])
+            #expect(try await test.folderRows() == [["job", "applied", "ok"]])
             try test.write("job.yml", text.replacing(#"value: """#, with: #"value: "x""#))
-            #expect(try await test.migrationRows() == [["job", "applied", "changed"]])
+            #expect(try await test.folderRows() == [["job", "applied", "changed"]])
         }
     }
 
-    @Test func migrateSaysThatAJobWasUndoneAndDoesNotRunItAgain() async throws {
+    @Test func aFolderSaysThatAJobWasUndoneAndDoesNotRunItAgain() async throws {
         try await withDone { test in
             let undo = try await Program.run([
                 "undo", "job", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             try #require(undo.exitCode == 0, "\(undo.errors)")
-            #expect(try await test.migrationRows().map { $0[1] } == ["applied, then undone"])
-            let run = try await test.migrate()
+            #expect(try await test.folderRows().map { $0[1] } == ["applied, then undone"])
+            let run = try await test.backfillFolder()
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.errors.contains("note: job.yml: job \"job\" was undone at "), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
@@ -76,7 +76,7 @@ import Testing
             ])
             try #require(undo.exitCode == 0, "\(undo.errors)")
             try test.job("a", steps: [#"default: {field: nick, value: ""}"#])
-            let run = try await test.migrate()
+            let run = try await test.backfillFolder()
             #expect(run.exitCode == 65)
             #expect(run.errors.contains("b.yml: job \"b\" was undone at "), "\(run.errors)")
             #expect(run.errors.contains("nothing was run"))
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func migrateRunsAJobOnceMoreAfterItsDeploy() async throws {
+    @Test func aFolderRunsAJobOnceMoreAfterItsDeploy() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 20)
             try test.write(
@@ -92,7 +92,7 @@ import Testing
                 #"{"bsonType": "object", "required": ["_id"], "properties": {"_id": {"bsonType": "int"}, "email": {"bsonType": "string"}}}"#
             )
             try test.job(steps: [#"default: {field: email, value: ""}"#], more: "schema: {next: next.json}")
-            try #require(try await test.migrate().exitCode == 0)
+            try #require(try await test.backfillFolder().exitCode == 0)
             // A client with the old schema inserts a document without `email`. Then the operator reports with
             // `job deployed` that the job's schema `next` is deployed.
             try await test.database.fill("people", [["_id": 1_000]])
@@ -100,11 +100,11 @@ import Testing
                 "job", "deployed", "job", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             try #require(deployed.exitCode == 0, "\(deployed.errors)")
-            #expect(try await test.migrationRows().map { $0[1] } == ["pending, once more after the deploy"])
-            let again = try await test.migrate()
+            #expect(try await test.folderRows().map { $0[1] } == ["pending, once more after the deploy"])
+            let again = try await test.backfillFolder()
             #expect(again.exitCode == 0, "\(again.errors)")
             #expect(try await test.database.count("people", ["email": ["$exists": false]]) == 0)
-            let nothing = try await test.migrate()
+            let nothing = try await test.backfillFolder()
             #expect(nothing.output == "Nothing to do: every job was applied.\n")
         }
     }

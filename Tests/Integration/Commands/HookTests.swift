@@ -66,11 +66,11 @@ import Testing
         }
     }
 
-    @Test func aMigrationReportsAllItsJobsAtOnce() async throws {
+    @Test func aFolderReportsAllItsJobsAtOnce() async throws {
         try await ThrottleCase.withPeople(on: try await .shared, limits: "nice: 0") { test in
             try test.job("second", steps: ["default: {field: phone, value: none}"])
             let file = test.folder.appending("m.prom").string
-            let run = try await test.migrate(flags: ["--metrics", file] + all(recordingHook(test.folder)))
+            let run = try await test.backfillFolder(flags: ["--metrics", file] + all(recordingHook(test.folder)))
             #expect(run.exitCode == 0, "\(run.errors)")
             let events = try reported(test.folder)
             #expect(events.compactMap { $0["event"]?.text } == ["start", "success"])

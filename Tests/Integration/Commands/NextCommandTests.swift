@@ -107,13 +107,13 @@ import Testing
         #expect(quiet.errors == "")
     }
 
-    @Test func aQuietMigrationShowsNeitherNotesNorTheNextCommand() async throws {
+    @Test func aQuietFolderShowsNeitherNotesNorTheNextCommand() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 3)
             try test.job(steps: [#"default: {field: email, value: ""}"#], more: "journal: false")
-            let spoken = try await test.migrate("--dry-run", yes: false)
+            let spoken = try await test.backfillFolder("--dry-run", yes: false)
             #expect(spoken.output.contains("\nNext: ") && spoken.output.contains("Note: "), "\(spoken.output)")
-            let quiet = try await test.migrate("--dry-run", "--quiet", yes: false)
+            let quiet = try await test.backfillFolder("--dry-run", "--quiet", yes: false)
             #expect(!quiet.output.contains("Next") && !quiet.output.contains("Note: "), "\(quiet.output)")
         }
     }

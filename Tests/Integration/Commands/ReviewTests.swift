@@ -64,13 +64,13 @@ import Testing
         }
     }
 
-    @Test func migrateAsksForTheSame() async throws {
+    @Test func aFolderAsksForTheSame() async throws {
         try await withJob { test in
-            let run = try await test.migrate("SHIPSHAPE_LEDGER=none")
+            let run = try await test.backfillFolder("SHIPSHAPE_LEDGER=none")
             #expect(run.exitCode == 64)
             #expect(run.errors.contains("give --reviewed"), "\(run.errors)")
             #expect(try await filled(test) == 0)
-            #expect(try await test.migrate("SHIPSHAPE_LEDGER=none", "--reviewed").exitCode == 0)
+            #expect(try await test.backfillFolder("SHIPSHAPE_LEDGER=none", "--reviewed").exitCode == 0)
             #expect(try await filled(test) == 10)
         }
     }

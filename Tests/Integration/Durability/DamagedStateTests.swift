@@ -15,7 +15,7 @@ import Testing
         /// The command that reads the field.
         var command = Command.backfill
 
-        enum Command: Sendable { case backfill, undo, status, pause, migrate }
+        enum Command: Sendable { case backfill, undo, status, pause, folder }
 
         init(_ collection: String, _ field: String, _ value: BSONValue, _ command: Command = .backfill) {
             (self.collection, self.field, self.value, self.command) = (collection, field, value, command)
@@ -42,7 +42,7 @@ import Testing
         Damage("journal", "unsure", "x", .undo), Damage("journal", "chunk", [], .undo),
         Damage("failed", "code", "x"), Damage("failed", "phase", []),
         Damage("harm", "seen", "x"), Damage("harm", "at", 5),
-        Damage("leftalone", "reason", 5, .undo), Damage("migrations", "digest", 5, .migrate),
+        Damage("leftalone", "reason", 5, .undo), Damage("migrations", "digest", 5, .folder),
     ]
 
     @Test(arguments: damages) func isReportedWithItsPlaceAndARemedy(_ damage: Damage) async throws {
@@ -98,7 +98,7 @@ import Testing
         case .undo: return try await test.undo(flags: ledger)
         case .status: return try await Program.run(["status", "job"] + state)
         case .pause: return try await Program.run(["job", "pause", "job"] + state)
-        case .migrate: return try await Program.run(["backfill", test.folder.string, "--yes"] + state + ledger)
+        case .folder: return try await Program.run(["backfill", test.folder.string, "--yes"] + state + ledger)
         }
     }
 }

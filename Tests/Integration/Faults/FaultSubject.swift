@@ -71,7 +71,7 @@ struct FaultTrial: Sendable {
 
 extension FaultSubject {
     /// The commands that the fault tests run.
-    static let all = [backfill, clientBackfill, undo, migrate, enforce, partnerInit, mirror, watch, check, infer]
+    static let all = [backfill, clientBackfill, undo, folder, enforce, partnerInit, mirror, watch, check, infer]
 
     // MARK: Commands on jobs
 
@@ -159,7 +159,7 @@ extension FaultSubject {
     }
 
     /// A `backfill` that runs a folder of two jobs in order.
-    static let migrate = FaultSubject(name: "backfill FOLDER") { mongod, body in
+    static let folder = FaultSubject(name: "backfill FOLDER") { mongod, body in
         try await mongod.withBackfill { test in
             try await test.database.fill("people", count: 12) { ["_id": .integer($0), "age": .integer($0)] }
             let limits = "{chunk: {documents: 5}}"
@@ -173,7 +173,7 @@ extension FaultSubject {
                 FaultTrial(arguments: arguments, uri: test.uri, database: test.database, state: test.state) { _ in
                     // The last column is left out, because it shows whether the job file has changed since the job was
                     // applied.
-                    let rows = try await test.migrationRows().map { row in
+                    let rows = try await test.folderRows().map { row in
                         BSONDocument(row.dropLast().enumerated().map { ("\($0)", .string($1)) })
                     }
                     return try await test.database.documents("people") + rows

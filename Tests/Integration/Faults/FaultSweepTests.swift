@@ -12,7 +12,7 @@ import Testing
     ///
     /// `enforce` also has fault points, but ``EnforceKillTests`` kills it there.
     private static let subjects: [FaultSubject] = [
-        .backfill, .clientBackfill, .undo, .migrate, .partnerInit, .mirror, .watch,
+        .backfill, .clientBackfill, .undo, .folder, .partnerInit, .mirror, .watch,
     ]
 
     @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: subjects)

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .enabled(if: MongodOnSmallDisk.isPossible, "only root may mount a disk of little room"))
 struct FullDiskTests {
     private static let subjects: [FaultSubject] = TestScale.pick(
-        [], full: [.backfill(of: 60)], torture: [.backfill(of: 60), .clientBackfill, .undo(of: 60), .migrate, .watch])
+        [], full: [.backfill(of: 60)], torture: [.backfill(of: 60), .clientBackfill, .undo(of: 60), .folder, .watch])
     private static let visits = TestScale.pick([], full: [9], torture: [1, 5, 9, 20, 40])
 
     @Test(.fencedDeletes, .timeLimit(.minutes(60)), arguments: subjects, visits)

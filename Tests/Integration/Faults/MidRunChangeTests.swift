@@ -209,8 +209,8 @@ import Testing
         FaultTable.note(.undo, "its state is dropped", tries: 1, continued: 0)
     }
 
-    @Test(arguments: Change.allCases) func aMigrationWhoseCollectionGoesIsNotApplied(_ change: Change) async throws {
-        let subject = FaultSubject.migrate
+    @Test(arguments: Change.allCases) func aFolderWhoseCollectionGoesIsNotApplied(_ change: Change) async throws {
+        let subject = FaultSubject.folder
         let mongod = try await Mongod.shared
         let expected = try await subject.undisturbed(on: mongod)
         try await subject.trial(mongod) { trial in

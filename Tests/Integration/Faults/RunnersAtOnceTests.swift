@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        .fencedDeletes, .timeLimit(.minutes(60)), arguments: [FaultSubject.backfill, .clientBackfill, .undo, .migrate],
+        .fencedDeletes, .timeLimit(.minutes(60)), arguments: [FaultSubject.backfill, .clientBackfill, .undo, .folder],
         counts)
     func togetherTheyLeaveWhatOneDoes(_ subject: FaultSubject, _ count: Int) async throws {
         let mongod = try await Mongod.shared

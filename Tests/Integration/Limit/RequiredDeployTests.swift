@@ -100,7 +100,7 @@ import Testing
 
     /// `backfill` runs the jobs in the folder `after-deploy` last, and only once their next schema is recorded as
     /// deployed.
-    @Test func migrateWaitsWithTheJobsOfTheFolderAfterDeploy() async throws {
+    @Test func itWaitsWithTheJobsOfTheFolderAfterDeploy() async throws {
         try await withTasks { test in
             let jobs = test.folder.appending("jobs")
             try job(
@@ -181,20 +181,20 @@ import Testing
         }
     }
 
-    @Test func migrateRunsTheOthersAndLeavesItPending() async throws {
+    @Test func aFolderRunsTheOthersAndLeavesItPending() async throws {
         try await withTasks { test in
             try job("late", in: test)
             try test.job("other", on: "tasks", steps: ["default: {field: seen, value: true}"])
-            let early = try await test.migrate("SHIPSHAPE_LEDGER=none")
+            let early = try await test.backfillFolder("SHIPSHAPE_LEDGER=none")
             #expect(early.exitCode == 0, "\(early.output)\(early.errors)")
             #expect(early.errors.contains("late.yml is not run, because it waits for the deploy"), "\(early.errors)")
             #expect(early.output.contains("1 job applied, pending: late."), "\(early.output)")
             #expect(try await test.applied() == ["other"])
             #expect(try await converted(test) == 0)
-            let rows = try await test.migrationRows()
+            let rows = try await test.folderRows()
             #expect(rows == [["late", "pending, waits for the deploy", "-"], ["other", "applied", "ok"]])
 
-            let late = try await test.migrate("SHIPSHAPE_LEDGER=none", "--deployed")
+            let late = try await test.backfillFolder("SHIPSHAPE_LEDGER=none", "--deployed")
             #expect(late.exitCode == 0, "\(late.output)\(late.errors)")
             #expect(try await test.applied() == ["late", "other"])
             #expect(try await converted(test) == 20)

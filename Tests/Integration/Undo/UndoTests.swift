@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func ofAJobThatMigrateAppliedItIsSaid() async throws {
+    @Test func ofAJobThatAFolderAppliedItIsSaid() async throws {
         try await withPeople { test in
             try await test.backfill()
             let before = try await test.undo(flags: ["--dry-run"], yes: false)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests that `backfill` runs the jobs of a folder in order and each only once, whichever version the documents have.
-@Suite struct MigrateTests {
+@Suite struct FolderBackfillTests {
     private static let versions = ["1-email", "2-years", "3-text"]
 
     /// Runs a test with 300 people and three jobs, each of which brings a person to the next version.
@@ -40,12 +40,12 @@ import Testing
 
     @Test func everyDocumentArrivesAtTheNewestVersion() async throws {
         try await withVersions { test in
-            let run = try await test.migrate()
+            let run = try await test.backfillFolder()
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await isNewest(test))
             #expect(try await test.applied() == Self.versions)
             #expect(run.output.contains("3 jobs applied, none is pending."))
-            let again = try await test.migrate()
+            let again = try await test.backfillFolder()
             #expect(again.exitCode == 0)
             #expect(again.output == "Nothing to do: every job was applied.\n")
         }
@@ -55,7 +55,7 @@ import Testing
         try await withVersions { test in
             try test.write(
                 "2-draft.yml", "# A DRAFT:\n# job: 2-draft\n# collection: a.b\n# steps:\n  # - unset: {field: x}\n")
-            let run = try await test.migrate()
+            let run = try await test.backfillFolder()
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.errors.contains("note: 2-draft.yml is not run, because it is a draft"), "\(run.errors)")
             #expect(try await test.applied() == Self.versions)
@@ -67,9 +67,9 @@ import Testing
 
     @Test func aJobThatWasAppliedIsNotRunAgain() async throws {
         try await withVersions { test in
-            try await test.migrate()
+            try await test.backfillFolder()
             try await test.database.fill("people", [["_id": "late"]])
-            try await test.migrate()
+            try await test.backfillFolder()
             #expect(try await test.database.documents("people", ["_id": "late"]) == [["_id": "late"]])
         }
     }
@@ -79,11 +79,11 @@ import Testing
     /// `--again` runs the applied jobs again, so that this document is changed, too.
     @Test func appliedJobsRunAgainWhenWanted() async throws {
         try await withVersions { test in
-            try await test.migrate("--until", "2-years")
+            try await test.backfillFolder("--until", "2-years")
             try await test.database.fill("people", [["_id": "late", "age": 5]])
-            let dry = try await test.migrate("--again", "--dry-run", yes: false)
+            let dry = try await test.backfillFolder("--again", "--dry-run", yes: false)
             #expect(dry.output.contains("would change 1 of 301 documents"), "\(dry.output)")
-            let run = try await test.migrate("--again")
+            let run = try await test.backfillFolder("--again")
             #expect(run.exitCode == 0, "\(run.errors)")
             for line in ["1-email.yml: job 1-email on \(test.database.name).people, again", "3 jobs to run:"] {
                 #expect(run.errors.contains(line), "\(run.errors)")
@@ -92,20 +92,20 @@ import Testing
             let late: BSONDocument = ["_id": "late", "age": 5, "email": "", "years": 5, "text": "5"]
             #expect(try await test.database.documents("people", ["_id": "late"]) == [late])
             #expect(try await test.applied() == Self.versions)
-            #expect(try await test.migrate().output == "Nothing to do: every job was applied.\n")
-            #expect(try await test.migrate("--again", "--ids", "ids.jsonl", yes: false).exitCode == 64)
+            #expect(try await test.backfillFolder().output == "Nothing to do: every job was applied.\n")
+            #expect(try await test.backfillFolder("--again", "--ids", "ids.jsonl", yes: false).exitCode == 64)
         }
     }
 
     /// `--again` runs applied jobs again, but not a job that was undone.
     @Test func anUndoneJobDoesNotRunAgain() async throws {
         try await withVersions { test in
-            try await test.migrate("--until", "1-email")
+            try await test.backfillFolder("--until", "1-email")
             let undo = try await Program.run([
                 "undo", "1-email", "--yes", "--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
             ])
             try #require(undo.exitCode == 0, "\(undo.errors)")
-            let run = try await test.migrate("--again", "--until", "1-email")
+            let run = try await test.backfillFolder("--again", "--until", "1-email")
             #expect(run.errors.contains("note: 1-email.yml:"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 200)
         }
@@ -113,7 +113,7 @@ import Testing
 
     @Test func offATerminalItNeedsYes() async throws {
         try await withVersions { test in
-            let run = try await test.migrate(yes: false)
+            let run = try await test.backfillFolder(yes: false)
             #expect(run.exitCode == 64)
             #expect(run.errors.contains("without a terminal, backfill needs --yes"))
             #expect(try await test.hasState() == false)
@@ -122,12 +122,12 @@ import Testing
 
     @Test func theUndoReachesAsFarAsRequested() async throws {
         try await withVersions { test in
-            let first = try await test.migrate("--until", "1-email")
+            let first = try await test.backfillFolder("--until", "1-email")
             #expect(first.output.contains("1 job applied, pending: 2-years, 3-text."))
             #expect(try await test.applied() == ["1-email"])
-            try await test.migrate("--until", "2-years.yml")
+            try await test.backfillFolder("--until", "2-years.yml")
             #expect(try await test.applied() == ["1-email", "2-years"])
-            let unknown = try await test.migrate("--until", "4")
+            let unknown = try await test.backfillFolder("--until", "4")
             #expect(unknown.exitCode == 64)
             #expect(unknown.errors.contains("jobs: 1-email, 2-years, 3-text"))
         }
@@ -136,7 +136,7 @@ import Testing
     @Test func aDryRunWritesNothingAndShowsEachJob() async throws {
         try await withVersions { test in
             let before = try await test.database.documents("people")
-            let run = try await test.migrate("--dry-run", yes: false)
+            let run = try await test.backfillFolder("--dry-run", yes: false)
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("job 1-email on \(test.database.name).people: dry run, nothing was written"))
             #expect(run.output.contains("would change 100 of 300 documents"))
@@ -147,11 +147,11 @@ import Testing
 
     @Test func statusShowsEachJobAndItsDigest() async throws {
         try await withVersions { test in
-            try await test.migrate("--until", "2-years")
+            try await test.backfillFolder("--until", "2-years")
             try test.job("2-years", steps: ["copy: {from: age, to: lustrum}"])
             try test.remove("1-email")
             #expect(
-                try await test.migrationRows() == [
+                try await test.folderRows() == [
                     ["2-years", "applied", "changed"], ["3-text", "pending", "-"],
                     ["1-email", "applied", "missing file"],
                 ])
@@ -160,10 +160,10 @@ import Testing
 
     @Test func aJobThatWasChangedAfterItWasAppliedIsRefusedBeforeAnythingIsWritten() async throws {
         try await withVersions { test in
-            try await test.migrate("--until", "2-years")
+            try await test.backfillFolder("--until", "2-years")
             try test.job("2-years", steps: ["copy: {from: age, to: lustrum}"])
             let before = try await test.database.documents("people")
-            let run = try await test.migrate()
+            let run = try await test.backfillFolder()
             #expect(run.exitCode == 65)
             #expect(run.errors.contains("\(test.path("2-years")): job \"2-years\" was applied on "))
             #expect(run.errors.contains("restore the applied version, and make a new job for the change"))
@@ -174,10 +174,10 @@ import Testing
     @Test func aJobThatComesLateIsRunAndSaidSo() async throws {
         try await withVersions { test in
             try test.remove("2-years")
-            try await test.migrate()
+            try await test.backfillFolder()
             #expect(try await test.applied() == ["1-email", "3-text"])
             try writeVersions(test)
-            let run = try await test.migrate()
+            let run = try await test.backfillFolder()
             #expect(run.exitCode == 0)
             #expect(
                 run.errors.contains("note: 2-years.yml comes before jobs that were applied, but was not applied itself")
@@ -190,17 +190,17 @@ import Testing
         try await withVersions { test in
             try await test.database.fill("people", [["_id": "odd", "age": "?"]])
             try test.job("2-number", steps: ["convert: {field: age, to: int}"])
-            let run = try await test.migrate("--until", "3-text")
+            let run = try await test.backfillFolder("--until", "3-text")
             #expect(run.exitCode == 1)
             #expect(run.errors.contains("job 2-number is applied, with findings"))
-            let rows = try await test.migrationRows()
+            let rows = try await test.folderRows()
             #expect(rows.map { $0[1] } == ["applied", "applied, with findings", "applied", "applied"])
         }
     }
 
     @Test func theFirstJobThatStopsEndsItAndTheNextRunContinuesFromThere() async throws {
         try await withVersions { test in
-            let stopped = try await test.migrate(held: true) { program in
+            let stopped = try await test.backfillFolder(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "2-years")
                     program.send(SIGTERM)
@@ -208,7 +208,7 @@ import Testing
             }
             #expect(stopped.exitCode == 75)
             #expect(stopped.output.contains("1 job applied, pending: 2-years, 3-text."))
-            let rest = try await test.migrate()
+            let rest = try await test.backfillFolder()
             #expect(rest.exitCode == 0)
             #expect(rest.errors.contains("resuming after "))
             #expect(try await isNewest(test))
@@ -217,7 +217,7 @@ import Testing
 
     @Test func aPausedJobStopsIt() async throws {
         try await withVersions { test in
-            let stopped = try await test.migrate(held: true) { program in
+            let stopped = try await test.backfillFolder(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
                     program.send(SIGTERM)
@@ -225,7 +225,7 @@ import Testing
             }
             #expect(stopped.exitCode == 75)
             try await test.steer("pause", "1-email")
-            let paused = try await test.migrate()
+            let paused = try await test.backfillFolder()
             #expect(paused.exitCode == 75)
             #expect(paused.errors.contains("job \"1-email\" is paused by "))
             #expect(try await test.applied() == [])
@@ -234,7 +234,7 @@ import Testing
 
     @Test func ofTwoAtOnceTheSecondIsTurnedAway() async throws {
         try await withVersions { test in
-            let first = try await test.migrate(held: true) { program in
+            let first = try await test.backfillFolder(held: true) { program in
                 try await test.slowly(program) {
                     try await test.waitForChunks(2, of: "1-email")
                     // The first program is stopped during its first job, so it still holds the lease of that job when
@@ -257,12 +257,12 @@ import Testing
 
     @Test func aFolderThatCannotBeUsedIsRefused() async throws {
         try await Mongod.shared.withBackfill { test in
-            let empty = try await test.migrate()
+            let empty = try await test.backfillFolder()
             #expect(empty.exitCode == 65)
             #expect(empty.errors.contains("has no jobs: it contains no .yml or .yaml file"))
             try test.job("a", steps: ["copy: {from: x, to: y}"])
             try test.write("b.yml", "job: a\ncollection: d.c\nsteps: [{copy: {from: x, to: y}}]\n")
-            let twins = try await test.migrate()
+            let twins = try await test.backfillFolder()
             #expect(twins.exitCode == 65)
             #expect(twins.errors.contains("b.yml:1:1: a.yml already has a job \"a\""))
         }

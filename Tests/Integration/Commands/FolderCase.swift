@@ -10,7 +10,7 @@ import Testing
 extension BackfillCase {
     /// Runs `shipshape backfill` with the test case's folder, without a terminal.
     @discardableResult
-    func migrate(
+    func backfillFolder(
         _ words: String..., flags: [String] = [], yes: Bool = true, fault: String? = nil, lease: String = "20s",
         held: Bool = false,
         during: (LiveProgram) async throws -> Void = { _ in }
@@ -29,7 +29,7 @@ extension BackfillCase {
     }
 
     /// Returns the job, the state and the digest from each row of `status FOLDER`.
-    func migrationRows() async throws -> [[String]] {
+    func folderRows() async throws -> [[String]] {
         let run = try await Program.run([
             "status", folder.string, "--output", "json", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)",
         ])
