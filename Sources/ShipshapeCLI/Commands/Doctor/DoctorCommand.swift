@@ -68,20 +68,20 @@ struct DoctorCommand: ConnectedCommand {
 
     private var settingsInForce: ConfigResult {
         let settings = Settings.current
-        let rows = Known.all.map { setting in
-            let (text, source) =
-                switch (setting.name, settings.selected.uri, settings.given(setting)) {
-                case (Known.uri.name, let uri?, _): (uri, "--uri")
-                case (_, _, let given?): (given.text, "\(given.source)")
-                default: (setting.fallbackText, setting.fallbackText.map { _ in "default" })
-                }
-            return ConfigResult.Row(
-                name: setting.name, value: setting.isSecret ? text.map(ConnectionStringMask.mask(uri:)) : text,
-                source: source)
-        }
         return ConfigResult(
             file: settings.file.path, environment: settings.environment,
             environments: settings.file.environments.map { ($0.key, $0.value.isProtected) }.sorted { $0.0 < $1.0 },
-            rows: rows)
+            rows: Known.all.map { row(of: $0, in: settings) })
+    }
+
+    private func row(of setting: any AnySetting, in settings: Settings) -> ConfigResult.Row {
+        var (text, source) = (setting.fallbackText, setting.fallbackText.map { _ in "default" })
+        if setting.name == Known.uri.name, let uri = settings.selected.uri {
+            (text, source) = (uri, "--uri")
+        } else if let given = settings.given(setting) {
+            (text, source) = (given.text, "\(given.source)")
+        }
+        if setting.isSecret { text = text.map { ConnectionStringMask.mask(uri: $0) } }
+        return ConfigResult.Row(name: setting.name, value: text, source: source)
     }
 }
