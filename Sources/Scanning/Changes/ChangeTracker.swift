@@ -182,7 +182,7 @@ extension ChangeTracker {
         let place: (String, BSONValue) =
             token.map { ("resumeAfter", .object($0.document)) } ?? ("startAtOperationTime", .timestamp(start.rawValue))
         let others: [(String, BSONValue)] = [
-            ("maxAwaitTimeMS", .int32(awaitTime)), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
+            ("maxAwaitTimeMS", .int(awaitTime)), ("batchSize", 1_000), ("readConcern", ["level": "majority"]),
             ("comment", .string("shipshape \(command)")),
         ]
         return BSONDocument([place] + others)
