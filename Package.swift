@@ -4,15 +4,9 @@ import PackageDescription
 /// The products that more than one target uses, named once.
 extension Target.Dependency {
     static let logging: Self = .product(name: "Logging", package: "swift-log")
-    static let configuration: Self = .product(name: "Configuration", package: "swift-configuration")
     static let argumentParser: Self = .product(name: "ArgumentParser", package: "swift-argument-parser")
     static let mustache: Self = .product(name: "Mustache", package: "swift-mustache")
     static let rainbow: Self = .product(name: "Rainbow", package: "Rainbow")
-    /// A product that this package never links, because the condition holds only on Windows.
-    ///
-    /// A target names it because SwiftPM warns about a listed package that no target names.
-    static let serviceLifecycle: Self = .product(
-        name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(platforms: [.windows]))
     static let subprocess: Self = .product(name: "Subprocess", package: "swift-subprocess")
     static let system: Self = .product(name: "SystemPackage", package: "swift-system")
     static let yams: Self = .product(name: "Yams", package: "Yams")
@@ -30,7 +24,8 @@ let commit = (Context.environment["SHIPSHAPE_COMMIT"] ?? "").filter { $0.isLette
 /// `Partners` does. Optimizing them takes as long as compiling everything else.
 let roomsThatWait: Set = [
     "Processes", "Privileges", "ServerSchema", "Jobs", "ClientModels", "LocatedYAML", "Importing", "SchemaChange",
-    "JobReports", "Following", "Watching", "Partners", "Planning", "Enforcing", "Reporting", "ShipshapeCLI",
+    "JobReports", "Following", "Watching", "Partners", "Planning", "Enforcing", "Reporting", "Files", "Check",
+    "ShipshapeCLI",
 ]
 
 /// The targets that read and judge every document.
@@ -54,21 +49,16 @@ let package = Package(
         .executable(name: "shipshape", targets: ["ShipshapeCLI"]),
         .library(name: "ShipshapeChecking", targets: ["BSON", "Patterns", "ServerSchema", "SchemaChange", "Checking"]),
     ],
-    // The versions are exact, so that two clones build the same program. The last three packages are dependencies of
-    // other packages, and are listed only to fix their versions. Package.resolved is not committed: if packages are
-    // resolved from a mirror, the file names commits that GitHub does not have.
+    // The versions are exact, so that two clones build the same program. Package.resolved is not committed: if packages
+    // are resolved from a mirror, the file names commits that GitHub does not have.
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/onevcat/Rainbow", exact: "4.2.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
-        .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
-        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
         .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
@@ -152,13 +142,22 @@ let package = Package(
                 "Inferring", "JobReports", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
                 "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow,
             ]),
+        .target(
+            name: "Files", dependencies: ["Processes", "ServerSchema", "BSON", .subprocess, .system]),
+        .target(
+            name: "Check",
+            dependencies: [
+                "Files", "Reporting", "Partners", "JobState", "Jobs", "Scanning", "SchemaChange", "Checking",
+                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON", .system,
+            ]),
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Reporting", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning", "Inferring",
+                "Check", "Files", "Reporting", "ClientModels", "Importing", "Partners", "Watching", "Enforcing",
+                "Planning", "Inferring",
                 "Backfill", "JobReports", "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange",
                 "Checking", "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",
-                .argumentParser, .configuration, .logging, .serviceLifecycle, .subprocess, .system,
+                .argumentParser, .logging, .subprocess, .system,
             ]),
 
         .executableTarget(
@@ -246,13 +245,14 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "ShipshapeCLI", "Importing", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange", "Checking",
-                "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
+                "ShipshapeCLI", "Check", "Files", "Importing", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange",
+                "Checking", "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
             ], path: "Tests/Fuzz"),
         .testTarget(
             name: "Integration",
             dependencies: [
-                "ShipshapeCLI", "Reporting", "Enforcing", "Backfill", "Running", "Steps", "Evaluating", "JobState",
+                "ShipshapeCLI", "Check", "Files", "Reporting", "Enforcing", "Backfill", "Running", "Steps",
+                "Evaluating", "JobState",
                 "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport",
                 "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
             ], exclude: ["Prisma/Fixtures", "Reports/Fixtures"]),

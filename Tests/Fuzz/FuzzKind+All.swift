@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import DumpWriter
+import Files
 import Foundation
 import Importing
 import Jobs
@@ -10,6 +11,7 @@ import Patterns
 import SchemaChange
 import ServerSchema
 
+@testable import Check
 @testable import Planning
 @testable import Scanning
 @testable import ShipshapeCLI

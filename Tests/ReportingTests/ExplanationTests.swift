@@ -129,6 +129,7 @@ extension Explanation.Section {
         case .history: "Earlier checks"
         case .waits: "Reasons to wait"
         case .exitCodes: "Exit codes"
+        case .topics: "Topics"
         }
     }
 }

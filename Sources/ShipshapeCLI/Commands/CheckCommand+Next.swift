@@ -1,6 +1,8 @@
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Mongo
 internal import Privileges
 internal import Reporting

@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Mongo
 internal import Reporting
 internal import Scanning
@@ -185,7 +187,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         var run = CheckRun(
             schema: serverSchema, limit: limit(of: serverSchema), scan: scan.options,
             map: try NamespaceMap(scan.map, for: serverSchema.collections.map(\.namespace)),
-            showsProgress: output.showsProgress, stop: frame.stop)
+            makeProgress: output.showsProgress ? ProgressLine.ofCheck : ProgressLine.hidden, stop: frame.stop)
         run.ledger = LedgerScope(
             location(for: serverSchema), of: LedgerPlace.apps(of: [serverSchema, baseline?.schema]))
         run.stateDatabase = StateDatabase.name

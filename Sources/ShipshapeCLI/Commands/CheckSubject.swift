@@ -1,6 +1,7 @@
 internal import BSON
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Mongo
 internal import ServerSchema
 

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Concurrency
+internal import Files
 internal import Mongo
 internal import Privileges
 internal import Reporting

@@ -1,4 +1,5 @@
 internal import BSON
+internal import Files
 internal import SchemaChange
 internal import ServerSchema
 

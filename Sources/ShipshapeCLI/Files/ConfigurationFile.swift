@@ -1,4 +1,6 @@
+internal import Check
 internal import Checking
+internal import Files
 internal import Jobs
 internal import LocatedYAML
 internal import SchemaChange

@@ -1,4 +1,5 @@
 internal import BSON
+internal import Files
 internal import FoundationEssentials
 internal import Reporting
 internal import ServerSchema

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Concurrency
+internal import Files
 internal import Foundation
 internal import Mongo
 internal import Privileges
@@ -174,7 +175,7 @@ struct Frame {
     /// Opens the frame, runs the work in it, shows its outcome, and throws its exit code.
     static func run(_ work: Work, on connection: ConnectionFlags?) async throws {
         try OutputPlaces.prepare(
-            work.output, reading: work.reads + (connection?.files ?? []),
+            work.output?.report ?? [], reading: work.reads + (connection?.files ?? []),
             writing: work.writes + [work.monitoring?.metrics])
         let interruption = Interruption(work.idle)
         let signals = interruption.listen()

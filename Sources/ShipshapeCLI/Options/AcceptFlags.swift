@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Check
+internal import Files
 internal import Foundation
 internal import ServerSchema
 

@@ -1,3 +1,4 @@
+internal import Files
 internal import Foundation
 
 /// The second user of `enforce`, who runs `collMod`, the only command by which it changes the collection.

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
+internal import Files
 internal import SchemaChange
 internal import ServerSchema
 internal import SystemPackage

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
+internal import Files
 internal import ServerSchema
 
 /// The option for the sync engine that serves the documents.

@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
+internal import Files
+internal import JobState
 internal import Reporting
 internal import ServerSchema
 
@@ -78,7 +81,7 @@ struct FailuresFlags: ParsableArguments {
         guard text.hasPrefix(prefix), let namespace = Namespace(String(text.dropFirst(prefix.count))) else {
             throw ValidationError("--failures \(text): write db:NAME.COLLECTION")
         }
-        guard StateDatabase.canBe(namespace.database), !namespace.database.hasPrefix("__realm_sync"),
+        guard StateDatabaseName.isValid(namespace.database), !namespace.database.hasPrefix("__realm_sync"),
             !namespace.collection.hasPrefix("system.")
         else { throw ValidationError("--failures \(text): it cannot hold failing documents: name another place") }
         return namespace

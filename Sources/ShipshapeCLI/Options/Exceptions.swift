@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
+internal import Files
 internal import Foundation
 internal import Reporting
 internal import SchemaChange
@@ -67,4 +69,17 @@ struct Exceptions {
 
     /// The current day in UTC, as `YYYY-MM-DD`.
     static var today: String { Date.now.formatted(.iso8601.year().month().day()) }
+}
+
+extension Exceptions {
+    /// Writes the exceptions to the file, and prints how many were accepted.
+    func accept(_ new: [NewException], _ statement: ExceptionStatement) throws {
+        let path = try writablePath()
+        let count = try ExceptionsWriter(path, statement).add(new, today: Self.today)
+        let end = statement.expires.map { " until \($0)" } ?? ""
+        Console.error(
+            count == 0
+                ? "nothing to accept: this run has no failing finding that an exception can cover"
+                : "accepted \(count.counted("finding"))\(end) in \(path)")
+    }
 }

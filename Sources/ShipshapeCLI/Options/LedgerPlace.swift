@@ -18,13 +18,4 @@ enum LedgerPlace {
     static func apps(of schemas: [ServerSchema?] = []) -> LedgerApps {
         LedgerApps(stated: Settings.current[Known.appID], schemas: schemas.map { $0?.appID })
     }
-
-    /// Returns the error for a ledger that was not found; `nil` if the operator named no ledger.
-    ///
-    /// The operator may have mistyped the name, so the command must not take the missing collection for an empty
-    /// ledger.
-    static func missing(_ location: LedgerLocation) -> UsageError? {
-        guard case .named(let ledger) = location else { return nil }
-        return UsageError("ledger \(ledger): there is no such collection (if there is no ledger, set ledger to none)")
-    }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Files
 internal import Reporting
 internal import SystemPackage
 
@@ -65,12 +66,5 @@ struct OutputFlags: ParsableArguments {
         } catch {
             throw OutputError(report: path, error)
         }
-    }
-}
-
-extension OutputError {
-    /// Creates the error for a report that cannot be written.
-    init(report path: String, _ reason: any Error) {
-        self.init(description: "cannot write the report \(path): \(reason)")
     }
 }

@@ -1,22 +1,7 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
-
-/// Which documents a check reads, and how.
-struct ScanSelection {
-    /// The filter for the documents to read; `nil` for all.
-    var filter: BSONDocument?
-    /// How many random documents to read; `nil` for all.
-    var sample: Int?
-    /// The part of each collection to read; `nil` for the whole.
-    var part: CheckPart?
-    /// The other names under which databases and collections are read.
-    var map: [NamespaceMapping] = []
-
-    var threads: Int { Settings.current[Known.threads] }
-    var rate: Int? { Settings.current[Known.rate] }
-    var prefilter: Bool { Settings.current[Known.prefilter] }
-}
 
 /// The options for reading documents: which documents, and from which collections.
 struct ScanFlags: ParsableArguments {
@@ -38,7 +23,11 @@ struct ScanFlags: ParsableArguments {
 
     /// Which documents the check reads.
     var options: ScanSelection {
-        ScanSelection(filter: reading.filter, sample: reading.sample, part: part, map: map)
+        var selection = ScanSelection(Settings.current)
+        (selection.filter, selection.sample, selection.part, selection.map) = (
+            reading.filter, reading.sample, part, map
+        )
+        return selection
     }
 
     /// Reads the value of `--part`.
@@ -47,6 +36,16 @@ struct ScanFlags: ParsableArguments {
             throw ValidationError("it is not NUMBER/PARTS, such as 3/8, of at most \(CheckPart.maximumCount) parts")
         }
         return part
+    }
+}
+
+extension ScanSelection {
+    /// Creates the selection of all documents, read as the settings say.
+    init(_ settings: Settings) {
+        self.init()
+        threads = settings[Known.threads]
+        rate = settings[Known.rate]
+        prefilter = settings[Known.prefilter]
     }
 }
 
@@ -79,3 +78,5 @@ struct ReadingFlags: ParsableArguments {
         }
     }
 }
+
+extension NamespaceMapping: ExpressibleByArgument {}

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 internal import Concurrency
+internal import Files
 internal import Foundation
 internal import Mongo
 internal import Scanning

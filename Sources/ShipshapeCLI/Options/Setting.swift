@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
 internal import JobState
@@ -83,7 +84,7 @@ enum Known {
     static let stateDatabase = Setting(
         "state-database", "the database that holds the state of jobs", default: "shipshape", shown: "shipshape"
     ) { text in
-        guard StateDatabase.canBe(text) else {
+        guard StateDatabaseName.isValid(text) else {
             throw ValidationError("\"\(text)\" cannot be the name of the state database")
         }
         return text

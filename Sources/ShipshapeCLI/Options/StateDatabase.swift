@@ -6,12 +6,6 @@ internal import Privileges
 enum StateDatabase {
     /// The name of the database in this run.
     static var name: String { Settings.current[Known.stateDatabase] }
-
-    /// Whether a database of this name can hold the state of jobs.
-    static func canBe(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.count <= 63 && !["admin", "local", "config"].contains(name)
-            && !name.contains { "/\\. \"$".contains($0) }
-    }
 }
 
 extension Frame {

@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Glibc
 internal import JobReports
 internal import JobState
@@ -75,7 +77,7 @@ enum ExitStatus: Int32, Error {
         case is LedgerUnreadable, is MissingPrivileges: self = .notPermitted
         case is OutputError: self = .cannotWrite
         case is WatchError, is PasswordFileError, is LimitError: self = .badConfiguration
-        case is ReplacedError, is StopAsked: self = .stopped
+        case is ReplacedError, is StopAsked, is CheckStopped: self = .stopped
         default: self = .bug
         }
     }
@@ -215,23 +217,4 @@ extension ExitStatus {
         }
         return ""
     }
-}
-
-/// A wrong use of the command line that is found only when the command runs.
-struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-/// An error for an input that cannot be used, such as a file or a folder.
-struct InputError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
-/// An error for an output that cannot be written.
-struct OutputError: Error, CustomStringConvertible {
-    let description: String
 }

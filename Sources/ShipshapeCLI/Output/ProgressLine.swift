@@ -1,4 +1,5 @@
 internal import BSON
+internal import Check
 internal import Concurrency
 internal import Foundation
 internal import Logging
@@ -59,7 +60,7 @@ final class ProgressLine: Sendable {
     }
 
     /// Writes a line for the operator, and clears the bar first.
-    func note(_ line: String, level: Logger.Level = .info) {
+    func note(_ line: String, level: Logger.Level) {
         if isShown, Console.isInteractive { Console.write("", control: Self.clear) }
         logger.log(level: level, "\(line)")
     }
@@ -136,4 +137,13 @@ struct ProgressState {
         let filled = Int(share * Double(cells))
         return String(repeating: "█", count: filled) + String(repeating: "░", count: cells - filled) + text
     }
+}
+
+extension ProgressLine: ScanProgress {
+    func note(_ line: String) { note(line, level: .info) }
+
+    /// Returns the shown progress of a check.
+    static let ofCheck: @Sendable (Int?) -> any ScanProgress = { ProgressLine("check", total: $0, isShown: true) }
+    /// Returns a progress of a check that is not shown.
+    static let hidden: @Sendable (Int?) -> any ScanProgress = { ProgressLine("check", total: $0, isShown: false) }
 }

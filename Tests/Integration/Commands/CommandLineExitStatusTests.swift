@@ -1,4 +1,5 @@
 import BSON
+import Files
 import JobState
 import Jobs
 import LocatedYAML

@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import BSON
 internal import Backfill
+internal import Check
 internal import Checking
 internal import Concurrency
+internal import Files
 import JobReports
 internal import Jobs
 internal import Mongo

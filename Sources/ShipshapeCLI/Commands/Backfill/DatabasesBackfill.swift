@@ -1,6 +1,8 @@
 internal import BSON
 internal import Backfill
+internal import Check
 internal import Concurrency
+internal import Files
 import JobReports
 internal import Jobs
 internal import Mongo

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Backfill
 internal import Concurrency
+internal import Files
 import JobReports
 internal import JobState
 internal import Jobs

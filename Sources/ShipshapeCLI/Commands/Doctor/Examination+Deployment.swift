@@ -1,5 +1,6 @@
 internal import BSON
 internal import Backfill
+internal import Check
 internal import Checking
 internal import Concurrency
 internal import Foundation
@@ -167,7 +168,7 @@ extension Examination {
                 try LedgerReader.open(scope, on: try pool.client())?.entries().entries
             }
             guard let entries else {
-                if let error = LedgerPlace.missing(location) { return add(.state, "ledger", error) }
+                if let error = LedgerScope.missing(location) { return add(.state, "ledger", error) }
                 return add(.state, "ledger", .good, "there is none, so no document counts as unsynced")
             }
             let limit = Settings.current[Known.limit]

@@ -1,3 +1,4 @@
+internal import Check
 internal import Checking
 internal import Foundation
 internal import JobReports

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
 internal import Enforcing
@@ -121,8 +122,9 @@ struct EnforceRun {
     private func check() async throws -> CheckReport {
         guard let subject else { preconditionFailure("a check has a validator") }
         var run = CheckRun(
-            schema: subject.schema, limit: .max, scan: ScanSelection(),
-            map: try NamespaceMap([], for: [namespace]), showsProgress: command.output.showsProgress,
+            schema: subject.schema, limit: .max, scan: ScanSelection(Settings.current),
+            map: try NamespaceMap([], for: [namespace]),
+            makeProgress: (command.output.showsProgress ? ProgressLine.ofCheck : ProgressLine.hidden),
             stop: interruption.stop)
         run.ledger.location = .none
         run.stateDatabase = StateDatabase.name

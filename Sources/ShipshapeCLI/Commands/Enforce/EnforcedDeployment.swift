@@ -1,6 +1,7 @@
 internal import BSON
 internal import Concurrency
 internal import Enforcing
+internal import Files
 internal import JobState
 internal import Mongo
 

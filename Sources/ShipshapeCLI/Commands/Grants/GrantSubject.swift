@@ -1,6 +1,8 @@
 internal import BSON
 import Backfill
+internal import Check
 internal import Checking
+internal import Files
 internal import JobReports
 internal import Jobs
 internal import Mongo

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
+internal import Files
 internal import Jobs
 internal import Mongo
 internal import Privileges

@@ -1,7 +1,9 @@
 internal import BSON
 internal import Backfill
+internal import Check
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Mongo
 internal import Partners
 internal import Privileges
@@ -100,5 +102,24 @@ extension WorkPlaces {
         case .named(let namespace): add([namespace], to: .ledger)
         case .standard: add([LedgerFinder.standard] + apps.map(LedgerFinder.ledger(of:)), to: .ledger)
         }
+    }
+}
+
+extension CheckRun {
+    /// The collections and databases on which the user needs privileges for a check of a live deployment.
+    var places: WorkPlaces {
+        WorkPlaces(
+            reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase,
+            ledger: ledger.location, apps: ledger.apps.ids)
+    }
+}
+
+extension DatabasesCheck {
+    /// Returns the collections and databases on which the user needs privileges to check the databases `names`.
+    func places(of names: [String]) throws -> WorkPlaces {
+        let collections = run.schema.collections.map(\.namespace)
+        let all = names.flatMap { name in collections.map { $0.moved(from: own, to: name) } }
+        return WorkPlaces(
+            reading: all, state: run.stateDatabase, ledger: run.ledger.location, apps: run.ledger.apps.ids)
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Check
 internal import Concurrency
 internal import Reporting
 

@@ -1,6 +1,8 @@
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Inferring
 internal import Mongo
 internal import Reporting

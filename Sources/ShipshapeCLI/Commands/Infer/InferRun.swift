@@ -1,6 +1,7 @@
 internal import BSON
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Inferring
 internal import Reporting
 internal import Scanning

@@ -1,4 +1,5 @@
 internal import BSON
+internal import Check
 internal import Foundation
 internal import Mongo
 internal import Reporting

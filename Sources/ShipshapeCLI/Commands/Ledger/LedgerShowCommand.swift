@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import BSON
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Mongo
 internal import Privileges
 internal import Reporting

@@ -1,6 +1,8 @@
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
+internal import Files
 internal import Mongo
 internal import Scanning
 internal import ServerSchema
@@ -33,7 +35,7 @@ struct UnsyncedRun {
             var report = try await onOwnedThread(name: "ledger") { () throws in
                 let client = try pool.client()
                 let ledgers = try LedgerFinder.find(ledger, apps: self.apps.ids, on: client)
-                if ledgers.isEmpty, let error = LedgerPlace.missing(ledger) { throw error }
+                if ledgers.isEmpty, let error = LedgerScope.missing(ledger) { throw error }
                 let apps = try apps(in: ledgers, on: client)
                 return UnsyncedReport(
                     source: pool.redactedURI, ledgers: ledgers, schema: schemaPath, limit: limit,

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 internal import ClientModels
+internal import Files
 internal import Reporting
 internal import ServerSchema
 internal import SystemPackage

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Concurrency
+internal import Files
 internal import Logging
 internal import Partners
 internal import Reporting

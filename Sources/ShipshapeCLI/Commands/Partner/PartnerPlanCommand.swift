@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BSON
+internal import Files
 internal import Partners
 internal import Planning
 internal import Reporting

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
 internal import Jobs
@@ -38,8 +39,9 @@ extension PlanCommand {
     func check(_ schema: ServerSchema, on pool: ClientPool, hasExceptions: Bool) async throws -> CheckReport {
         let namespaces = schema.collections.map(\.namespace)
         var run = CheckRun(
-            schema: schema, limit: .max, scan: ScanSelection(),
-            map: try NamespaceMap([], for: namespaces), showsProgress: output.showsProgress, stop: StopSignal())
+            schema: schema, limit: .max, scan: ScanSelection(Settings.current),
+            map: try NamespaceMap([], for: namespaces),
+            makeProgress: (output.showsProgress ? ProgressLine.ofCheck : ProgressLine.hidden), stop: StopSignal())
         run.ledger.location = .none
         run.stateDatabase = StateDatabase.name
         run.rules.assumptions = AppSettings.assumptions

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import BSON
+internal import Check
 internal import Concurrency
+internal import Files
 internal import Jobs
 internal import Mongo
 internal import Planning

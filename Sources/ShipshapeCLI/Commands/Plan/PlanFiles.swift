@@ -1,5 +1,6 @@
 internal import BSON
 internal import Checking
+internal import Files
 internal import Foundation
 internal import JobReports
 internal import Jobs

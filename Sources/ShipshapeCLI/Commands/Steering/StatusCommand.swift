@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
+internal import Files
 internal import JobReports
 internal import JobState
 internal import Mongo

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
+internal import Files
 internal import Jobs
 internal import LocatedYAML
 internal import Mongo

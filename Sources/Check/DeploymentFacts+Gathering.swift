@@ -1,10 +1,10 @@
-internal import BSON
-internal import Mongo
-internal import ServerSchema
+package import BSON
+package import Mongo
+package import ServerSchema
 
 extension DeploymentFacts {
     /// Reads the facts about a deployment and its collections that `lint` needs.
-    static func gather(
+    package static func gather(
         _ namespaces: [Namespace], on client: borrowing Client, source: String
     ) throws(MongoError) -> DeploymentFacts {
         let hello = try client.hello()

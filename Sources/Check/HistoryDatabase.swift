@@ -1,22 +1,22 @@
-internal import BSON
-internal import JobState
-internal import Mongo
-internal import Reporting
+import BSON
+import JobState
+package import Mongo
+package import Reporting
 
 /// The history of `--history db:NAME`: its collection `checks` has a small document of counts for each check.
-struct HistoryDatabase: HistoryStore {
+package struct HistoryDatabase: HistoryStore {
     private let name: String
     private let pool: ClientPool
 
     private static let collection = "checks"
 
-    init(_ name: String, on pool: ClientPool) { (self.name, self.pool) = (name, pool) }
+    package init(_ name: String, on pool: ClientPool) { (self.name, self.pool) = (name, pool) }
 
     private func client() throws -> StoreClient { StoreClient(database: name, client: try pool.client()) }
 
     /// Returns the counts of all checks in the database.
     /// - Throws: ``MongoError``.
-    func read() throws -> CheckHistory {
+    package func read() throws -> CheckHistory {
         let documents = try client().all(Self.collection, [:]).documents()
         var foreign: [String] = []
         let summaries = documents.compactMap { document -> CheckSummary? in
@@ -31,13 +31,13 @@ struct HistoryDatabase: HistoryStore {
 
     /// Adds the counts of a check to the database.
     /// - Throws: ``MongoError``.
-    func add(_ summary: CheckSummary) throws {
+    package func add(_ summary: CheckSummary) throws {
         try client().put(Self.collection, id: .string(summary.name), try BSONDocument(extendedJSON: summary.text))
     }
 
     /// Removes the counts of all checks except the newest ones, and returns how many were removed.
     /// - Throws: ``MongoError``.
-    func keep(_ count: Int) throws -> Int {
+    package func keep(_ count: Int) throws -> Int {
         let client = try client()
         let ours = try client.all(Self.collection, [:]).documents().compactMap { document in
             (try? CheckSummary(document)).flatMap { summary in document["_id"].map { (id: $0, at: summary.at) } }

@@ -5,14 +5,14 @@ internal import SystemPackage
 /// A file or folder in a git revision, under the name that git has for it, such as `HEAD~1:schemas`.
 ///
 /// As in git, the path begins at the repository's root, or at the current folder if it begins with `./`.
-struct GitRevision {
+package struct GitRevision {
     /// The revision and the path as the operator wrote them, such as `HEAD~1:schemas`.
-    let name: String
+    package let name: String
     private let revision: String
     private let path: String
 
     /// Reads `REVISION:PATH`; `nil` for any other text, or if a file or folder has exactly that name.
-    init?(_ name: String) {
+    package init?(_ name: String) {
         var depth = 0
         // A colon in braces belongs to the name of the revision, as in HEAD^{/fix: the schema}.
         let colon = name.indices.first { index in
@@ -27,14 +27,14 @@ struct GitRevision {
     }
 
     /// Returns `PATH` for the name `REVISION:PATH` of a file in this revision; returns any other name unchanged.
-    func path(of file: String) -> String {
+    package func path(of file: String) -> String {
         file.hasPrefix("\(revision):") ? String(file.dropFirst(revision.count + 1)) : file
     }
 
     /// Calls `read` with the path of a private copy of the file or folder; the copy is removed afterwards.
     /// - Throws: ``InputError`` if git cannot provide the copy, for example because the revision lacks the file;
     ///   ``OutputError``; errors of `read`.
-    func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {
+    package func checkedOut<R>(_ read: (String) throws -> R) async throws -> R {
         let repository = try await git(["rev-parse", "--absolute-git-dir"]) {
             "this folder is not in a git repository" + ($0.isEmpty ? "" : " (git: \($0))")
         }

@@ -1,18 +1,18 @@
-internal import BSON
-internal import Concurrency
-internal import Mongo
+package import BSON
+import Concurrency
+package import Mongo
 
 /// The state of one of the schema's collections in the deployment, where the collection might not exist.
-struct LiveTarget: Sendable {
-    var exists: Bool
-    var kind = CollectionInfo.Kind.collection
+package struct LiveTarget: Sendable {
+    package var exists: Bool
+    package var kind = CollectionInfo.Kind.collection
     /// The UUID, which distinguishes the collection from another one of the same name.
     ///
     /// `nil` for a view, for a collection that does not exist, and if the UUID is unknown.
-    var uuid: BSONValue?
-    var estimatedCount: Int?
+    package var uuid: BSONValue?
+    package var estimatedCount: Int?
 
-    static func find(_ namespace: Namespace, on client: borrowing Client) throws(MongoError) -> LiveTarget {
+    package static func find(_ namespace: Namespace, on client: borrowing Client) throws(MongoError) -> LiveTarget {
         guard let info = try client.readableCollection(namespace) else {
             return LiveTarget(exists: false)
         }
@@ -25,7 +25,7 @@ struct LiveTarget: Sendable {
     ///
     /// Without this check, the read would look complete: a scan continues with a new cursor, which finds no documents
     /// if the collection is gone.
-    func checkUnchanged(_ namespace: Namespace, on pool: ClientPool) async throws {
+    package func checkUnchanged(_ namespace: Namespace, on pool: ClientPool) async throws {
         let now = try await onOwnedThread(name: "look-up") { () throws in
             try LiveTarget.find(namespace, on: try pool.client())
         }
@@ -34,17 +34,17 @@ struct LiveTarget: Sendable {
 }
 
 /// An error for a collection that was dropped, renamed or replaced while it was read.
-struct ReplacedError: Error, CustomStringConvertible {
-    let namespace: Namespace
+package struct ReplacedError: Error, CustomStringConvertible {
+    package let namespace: Namespace
 
-    var description: String {
+    package var description: String {
         "\(namespace) was dropped, renamed or replaced while it was read, so there is no result: check again"
     }
 }
 
 extension ClientPool {
     /// Returns the server's reason for refusing a filter; `nil` if the server accepts it.
-    func refusal(of filter: BSONDocument, in namespace: Namespace) async throws -> String? {
+    package func refusal(of filter: BSONDocument, in namespace: Namespace) async throws -> String? {
         let find: BSONValue = ["find": .string(namespace.collection), "filter": .object(filter)]
         return try await withClient { client throws(MongoError) in
             do throws(MongoError) {

@@ -1,25 +1,25 @@
-internal import BSON
-internal import Checking
-internal import LocatedYAML
-internal import Reporting
-internal import SchemaChange
-internal import ServerSchema
+package import BSON
+package import Checking
+package import LocatedYAML
+import Reporting
+package import SchemaChange
+package import ServerSchema
 
 /// The findings of `check` and the changes of `diff` that the operator has accepted.
-struct AcceptedFindings {
+package struct AcceptedFindings {
     /// The accepted findings of documents.
-    var findings: [FindingException] = []
+    package var findings: [FindingException] = []
     /// The accepted changes of the schema.
-    var changes: [AcceptedChange] = []
+    package var changes: [AcceptedChange] = []
 
     /// The number of entries in the file.
-    var count: Int { findings.count + changes.count }
+    package var count: Int { findings.count + changes.count }
 }
 
 /// Reads the file of findings that the operator has accepted.
-enum ExceptionsFile {
+package enum ExceptionsFile {
     /// The file that is read if it exists and the operator names no other.
-    static let standardName = "shipshape.exceptions.yml"
+    package static let standardName = "shipshape.exceptions.yml"
 
     /// The keys of an exception in the file.
     private static let keys = ["collection", "path", "rule", "fingerprint", "reason", "owner", "expires"]
@@ -31,12 +31,14 @@ enum ExceptionsFile {
     /// - Parameter schemas: the schemas of the check. If one of them is for the collection of an exception, the
     ///   exception must name a path of that schema.
     /// - Throws: ``LocatedError`` with line and column for anything that does not match the format.
-    static func read(at path: String, for schemas: [CompiledSchema] = []) throws(LocatedError) -> AcceptedFindings {
+    package static func read(at path: String, for schemas: [CompiledSchema] = []) throws(LocatedError)
+        -> AcceptedFindings
+    {
         try parse(try YAMLFile.text(at: path), path: path, for: schemas)
     }
 
     /// Reads the file's text; `path` is for messages.
-    static func parse(
+    package static func parse(
         _ text: String, path: String, for schemas: [CompiledSchema] = []
     ) throws(LocatedError) -> AcceptedFindings {
         guard let root = try YAMLFile.rootIfAny(of: text, path: path), !root.isEmptyList else {
@@ -94,7 +96,7 @@ enum ExceptionsFile {
     }
 
     /// Reads the collection that an entry names.
-    static func collection(_ members: YAMLMembers) throws(LocatedError) -> Namespace {
+    package static func collection(_ members: YAMLMembers) throws(LocatedError) -> Namespace {
         let node = try members.required("collection")
         guard let namespace = Namespace(try node.text(of: "\"collection\"")) else {
             throw node.error("\"collection\" must be DATABASE.COLLECTION")
@@ -103,7 +105,7 @@ enum ExceptionsFile {
     }
 
     /// Reads the code of a rule for documents.
-    static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode { try rule(node, among: []) }
+    package static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode { try rule(node, among: []) }
 
     /// Reads the code of a rule for documents.
     /// - Parameter others: codes that are not rules for documents. The hint about a misspelt code may name one of them,
@@ -128,18 +130,18 @@ enum ExceptionsFile {
 }
 
 /// The finding that an entry of the file of exceptions accepts; a file with two entries for one finding is refused.
-struct AcceptedKey: Hashable {
-    let collection: String
-    let path: String
-    let rule: String
-    let fingerprint: Fingerprint?
+package struct AcceptedKey: Hashable {
+    package let collection: String
+    package let path: String
+    package let rule: String
+    package let fingerprint: Fingerprint?
 
-    init(_ finding: FindingException) {
+    package init(_ finding: FindingException) {
         collection = "\(finding.namespace)"
         (path, rule, fingerprint) = (finding.path, finding.rule.rawValue, finding.acceptance.fingerprint)
     }
 
-    init(_ change: AcceptedChange) {
+    package init(_ change: AcceptedChange) {
         collection = change.namespace.map { "\($0)" } ?? ""
         (path, rule, fingerprint) = (change.path, change.code.rawValue, change.acceptance.fingerprint)
     }

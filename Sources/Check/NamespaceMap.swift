@@ -1,11 +1,11 @@
-internal import ArgumentParser
-internal import BSON
+package import BSON
+import Files
 
 /// One `--map`: a database or collection of the schema, and the database or collection from which its documents are
 /// read.
-struct NamespaceMapping: ExpressibleByArgument, Hashable {
+package struct NamespaceMapping: Hashable, Sendable {
     /// The mapping in the notation of `--map`, for messages.
-    let text: String
+    package let text: String
     private let from: Name
     private let to: Name
 
@@ -26,11 +26,11 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
 
     /// Creates the mapping of a database: the documents of the schema's database `database` are read from the database
     /// `other`.
-    init(database: String, in other: String) {
+    package init(database: String, in other: String) {
         (text, from, to) = ("\(database)=\(other)", .database(database), .database(other))
     }
 
-    init?(argument: String) {
+    package init?(argument: String) {
         let sides = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard sides.count == 2, let from = Name(sides[0]), let to = Name(sides[1]) else { return nil }
         switch (from, to) {
@@ -59,13 +59,13 @@ struct NamespaceMapping: ExpressibleByArgument, Hashable {
 ///
 /// The ledger and the findings keep the schema's own names, because the ledger of a copied deployment still has those
 /// names.
-struct NamespaceMap {
+package struct NamespaceMap {
     private let mappings: [NamespaceMapping]
 
     /// Creates the map from all `--map` flags of a command.
     /// - Throws: ``UsageError`` for a mapping that applies to no collection, and for two collections that would be read
     ///   from the same one.
-    init(_ mappings: [NamespaceMapping], for namespaces: [Namespace]) throws {
+    package init(_ mappings: [NamespaceMapping], for namespaces: [Namespace]) throws {
         // The mapping of a collection takes precedence over that of its database.
         self.mappings = mappings.filter(\.isExact) + mappings.filter { !$0.isExact }
         for mapping in mappings where !namespaces.contains(where: { mapping.target(of: $0) != nil }) {
@@ -83,7 +83,7 @@ struct NamespaceMap {
     /// Returns the collection of the deployment that is read for a collection of the schema.
     ///
     /// If no mapping applies, the result is the collection of the same name.
-    func target(of namespace: Namespace) -> Namespace {
+    package func target(of namespace: Namespace) -> Namespace {
         mappings.lazy.compactMap { $0.target(of: namespace) }.first ?? namespace
     }
 }

@@ -1,14 +1,14 @@
-internal import Checking
-internal import ServerSchema
+package import Checking
+package import ServerSchema
 
 /// The operator's exceptions that apply to a check; a finding with an exception does not make the check fail.
-struct ExceptionList {
+package struct ExceptionList {
     /// The file that states the exceptions.
-    let file: String
+    package let file: String
     /// The exceptions that have not expired.
-    private(set) var active: [FindingException]
+    package private(set) var active: [FindingException]
     /// Notes on exceptions for collections that the schema does not cover.
-    let notes: [String]
+    package let notes: [String]
     private var affected: [FindingException]
     private let today: String
 
@@ -18,7 +18,8 @@ struct ExceptionList {
     ///   - isPart: whether the operator chose only some collections. If `true`, there are no notes on exceptions for
     ///     other collections, because such exceptions are not mistakes.
     ///   - today: the day in UTC, as `YYYY-MM-DD`.
-    init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String) {
+    package init(file: String, _ exceptions: [FindingException], for schema: ServerSchema, isPart: Bool, today: String)
+    {
         self.file = file
         self.today = today
         affected = exceptions.filter { schema[$0.namespace] != nil }
@@ -32,7 +33,7 @@ struct ExceptionList {
     }
 
     /// Returns the same exceptions for the collections of another database.
-    func moved(from own: String, to database: String) -> ExceptionList {
+    package func moved(from own: String, to database: String) -> ExceptionList {
         var list = self
         func move(_ exception: inout FindingException) {
             exception.namespace = exception.namespace.moved(from: own, to: database)
@@ -43,7 +44,7 @@ struct ExceptionList {
     }
 
     /// Returns which exceptions matched a finding, matched nothing or have expired.
-    func use(in collections: [CheckReport.Collection]) -> ExceptionUse {
+    package func use(in collections: [CheckReport.Collection]) -> ExceptionUse {
         ExceptionUse(file: file, affected, in: collections, today: today)
     }
 }

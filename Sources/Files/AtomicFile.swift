@@ -7,16 +7,16 @@ internal import SystemPackage
 /// The temporary name is unpredictable. The file gets the permissions of the file that it replaces; only the owner can
 /// read a new file. A device or a pipe is written directly, because a renamed file would replace it. A link is replaced
 /// and never followed, because another user may have made it.
-struct AtomicFile {
+package struct AtomicFile {
     /// The path that the file has once it is complete.
-    let path: String
+    package let path: String
     /// The path of the file while it is written; `nil` for a stream, a device or a pipe, which is written directly.
     private let temporary: FilePath?
     private let descriptor: FileDescriptor
 
     /// Opens the file for writing; an existing file at its path stays until ``commit()``.
     /// - Throws: ``Errno``.
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         self.path = path
         let place = FilePath(path)
         if let stream = place.stream {
@@ -46,7 +46,7 @@ struct AtomicFile {
     ///
     /// A pipe is not opened, because its reader would see the end of the data.
     /// - Throws: ``Errno`` if a later ``write(_:to:)`` could not open the file.
-    static func checkWritable(_ path: String) throws {
+    package static func checkWritable(_ path: String) throws {
         switch try? FilePath(path).stat().type {
         case .directory: throw Errno.isDirectory
         case .fifo:
@@ -57,7 +57,7 @@ struct AtomicFile {
 
     /// Writes a whole file at once.
     /// - Throws: ``Errno``; an existing file at the path then stays.
-    static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
+    package static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
         let file = try AtomicFile(path)
         do { try file.write(bytes) } catch {
             file.discard()
@@ -68,11 +68,11 @@ struct AtomicFile {
 
     /// Adds bytes at the end of the file.
     /// - Throws: ``Errno``.
-    func write(_ bytes: some Sequence<UInt8>) throws { _ = try descriptor.writeAll(bytes) }
+    package func write(_ bytes: some Sequence<UInt8>) throws { _ = try descriptor.writeAll(bytes) }
 
     /// Gives the complete file its path, in place of an existing file.
     /// - Throws: ``Errno``; the temporary file is then removed.
-    func commit() throws {
+    package func commit() throws {
         guard let temporary else { return try descriptor.close() }
         do {
             guard fsync(descriptor.rawValue) == 0 else { throw Errno(rawValue: errno) }
@@ -89,7 +89,7 @@ struct AtomicFile {
     }
 
     /// Closes the file, and removes the temporary file if there is one.
-    func discard() {
+    package func discard() {
         try? descriptor.close()
         if let temporary { _ = unsafe unlink(temporary.string) }
     }
@@ -136,11 +136,11 @@ extension FilePath {
 }
 
 /// Files that a command writes together, in folders that it creates if needed.
-struct NewFiles {
+package struct NewFiles {
     private let files: [(path: String, text: String)]
 
     /// Creates the files from paths and texts.
-    init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
+    package init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
     /// Writes all files, or none if one of them cannot be written, or exists and must not be replaced.
     ///
@@ -148,7 +148,7 @@ struct NewFiles {
     /// were renamed before it stay.
     /// - Parameter replacing: whether existing files are replaced.
     /// - Throws: ``OutputError``.
-    func write(replacing: Bool) throws {
+    package func write(replacing: Bool) throws {
         if !replacing, let present = files.first(where: { (try? FilePath($0.path).stat()) != nil })?.path {
             throw OutputError(
                 description: "nothing was written: \(present) already exists (--force replaces it)")

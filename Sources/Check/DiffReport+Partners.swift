@@ -1,8 +1,8 @@
-internal import BSON
-internal import Concurrency
-internal import Mongo
-internal import Partners
-internal import SchemaChange
+package import BSON
+import Concurrency
+package import Mongo
+import Partners
+package import SchemaChange
 
 extension DiffReport {
     /// Returns the partner collections in the state database that may affect the verdicts on changes of this report.
@@ -12,7 +12,7 @@ extension DiffReport {
     /// A partner collection is returned if the report has versioned or breaking changes of its original collection, or
     /// if a change adds the partner collection itself.
     /// - Parameter place: returns the collection in the deployment for a collection that the schemas describe.
-    func partners(
+    package func partners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace = { $0 }
     ) async throws -> [PartnerCollection] {
         let breaking = changes.filter { $0.kind.verdict >= .versioned }

@@ -1,10 +1,11 @@
-internal import BSON
+import BSON
+import Files
 internal import Foundation
-internal import Reporting
-internal import SystemPackage
+package import Reporting
+import SystemPackage
 
 /// The history of `--history FOLDER`: the folder has a small file of counts for each check.
-struct HistoryFolder: HistoryStore {
+package struct HistoryFolder: HistoryStore {
     private let path: FilePath
 
     /// The size in bytes above which a file is not read; the summary of a check is far smaller, unless it has tens of
@@ -18,7 +19,7 @@ struct HistoryFolder: HistoryStore {
     /// - Parameter inputs: the files and folders that the command reads. The history folder must not be one of them,
     ///   because the command would read the history as an input.
     /// - Throws: ``UsageError``; ``OutputError``.
-    static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {
+    package static func forWriting(_ name: String, reading inputs: [String?]) throws -> HistoryFolder {
         let folder = HistoryFolder(FilePath(name))
         let present = try? folder.path.stat()
         for input in inputs.compactMap(\.self) {
@@ -48,7 +49,7 @@ struct HistoryFolder: HistoryStore {
 
     /// Returns the history folder for reading; the folder has to exist.
     /// - Throws: ``InputError``.
-    static func forReading(_ name: String) throws -> HistoryFolder {
+    package static func forReading(_ name: String) throws -> HistoryFolder {
         guard (try? FilePath(name).stat().type) == .directory else {
             throw InputError("\(name) is not a folder: name the folder that you gave to check --history")
         }
@@ -57,7 +58,7 @@ struct HistoryFolder: HistoryStore {
 
     /// Returns the counts of all checks in the folder.
     /// - Throws: ``InputError`` when the folder cannot be read.
-    func read() throws -> CheckHistory {
+    package func read() throws -> CheckHistory {
         var summaries: [CheckSummary] = []
         var foreign: [String] = []
         for name in try names() {
@@ -68,7 +69,7 @@ struct HistoryFolder: HistoryStore {
 
     /// Writes the counts of a check to a file in the folder.
     /// - Throws: ``OutputError``.
-    func add(_ summary: CheckSummary) throws {
+    package func add(_ summary: CheckSummary) throws {
         do { try AtomicFile.write(summary.text.utf8, to: path.appending("\(summary.name).json").string) } catch {
             throw OutputError(description: "cannot write to the history \(path): \(error)")
         }
@@ -76,7 +77,7 @@ struct HistoryFolder: HistoryStore {
 
     /// Removes the counts of all checks except the newest ones, and returns how many were removed.
     /// - Throws: ``InputError``; ``OutputError``.
-    func keep(_ count: Int) throws -> Int {
+    package func keep(_ count: Int) throws -> Int {
         let ours = try names().compactMap { name in (try? read(name)).map { (name: name, at: $0.at) } }
         let old = ours.sorted { $0.at < $1.at }.dropLast(count)
         for (name, _) in old {

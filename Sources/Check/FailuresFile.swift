@@ -1,12 +1,13 @@
-internal import Reporting
+package import Files
+import Reporting
 internal import Synchronization
-internal import SystemPackage
+import SystemPackage
 
 /// The file that the flag `--failures` names; it has one line for each document that fails a check or that a backfill
 /// skips.
 ///
 /// All threads of a run add lines.
-final class FailuresFile: Sendable {
+package final class FailuresFile: Sendable {
     private let path: String
     private let state: Mutex<State>
     private let failed = Atomic<Bool>(false)
@@ -26,7 +27,7 @@ final class FailuresFile: Sendable {
     /// Opens the file for writing.
     /// - Parameter copy: another file that gets the same lines.
     /// - Throws: ``OutputError``.
-    init(_ path: String, copiedTo copy: FailuresFile? = nil) throws {
+    package init(_ path: String, copiedTo copy: FailuresFile? = nil) throws {
         (self.path, self.copy) = (path, copy)
         do {
             state = Mutex(State(file: try AtomicFile(path)))
@@ -38,10 +39,10 @@ final class FailuresFile: Sendable {
     /// Whether a line could not be written.
     ///
     /// If `true`, a scan stops, because its result would be lost.
-    var hasFailed: Bool { failed.load(ordering: .relaxed) || copy?.hasFailed == true }
+    package var hasFailed: Bool { failed.load(ordering: .relaxed) || copy?.hasFailed == true }
 
     /// Adds a line; an error is thrown later, by ``finish(_:)``.
-    func add(_ line: String) {
+    package func add(_ line: String) {
         copy?.add(line)
         state.withLock { state in
             guard state.error == nil else { return }
@@ -53,7 +54,7 @@ final class FailuresFile: Sendable {
 
     /// Adds the last line and completes the file.
     /// - Throws: ``OutputError`` for any error since the file was opened; the file is then removed.
-    func finish(_ line: String) throws {
+    package func finish(_ line: String) throws {
         add(line)
         try commit()
         try copy?.commit()
@@ -72,10 +73,10 @@ final class FailuresFile: Sendable {
     }
 
     /// The first error in writing to the file, or else to its copy; `nil` if there was none.
-    var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } ?? copy?.error }
+    package var error: OutputError? { state.withLock { $0.error.map { Self.failure(path, $0) } } ?? copy?.error }
 
     /// Removes the file if it is not complete, for a command that does not finish.
-    func discard() {
+    package func discard() {
         state.withLock { $0.file.take()?.discard() }
         copy?.discard()
     }

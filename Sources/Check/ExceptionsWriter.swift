@@ -1,38 +1,55 @@
-internal import BSON
-internal import Checking
+import BSON
+import Checking
+import Files
 internal import Foundation
-internal import LocatedYAML
-internal import Reporting
-internal import SchemaChange
-internal import ServerSchema
+import LocatedYAML
+import Reporting
+package import SchemaChange
+package import ServerSchema
 
 /// The reason, the owner and the last day that the operator states for new exceptions.
-struct ExceptionStatement {
+package struct ExceptionStatement {
     /// The reason why the findings are accepted.
-    let reason: String
+    package let reason: String
     /// The person or team that is responsible for the exceptions.
-    let owner: String
+    package let owner: String
     /// The last day of the exceptions, as `YYYY-MM-DD`; `nil` if they never expire.
-    let expires: String?
+    package let expires: String?
+
+    /// Creates a statement.
+    package init(reason: String, owner: String, expires: String?) {
+        self.reason = reason
+        self.owner = owner
+        self.expires = expires
+    }
 }
 
 /// A finding that the operator accepts now.
-struct NewException {
+package struct NewException {
     /// The collection; `nil` for a change of the whole app.
-    let collection: String?
-    let path: String
-    let rule: String
-    let fingerprint: Fingerprint
+    package let collection: String?
+    package let path: String
+    package let rule: String
+    package let fingerprint: Fingerprint
     /// A description for the comment in the entry, such as the expected and found types, on one line.
-    let remark: String
+    package let remark: String
+
+    /// Creates an exception for a finding.
+    package init(collection: String?, path: String, rule: String, fingerprint: Fingerprint, remark: String) {
+        self.collection = collection
+        self.path = path
+        self.rule = rule
+        self.fingerprint = fingerprint
+        self.remark = remark
+    }
 }
 
 /// Adds entries to the file of exceptions, and keeps all its other lines.
-struct ExceptionsWriter {
+package struct ExceptionsWriter {
     private let path: String
     private let statement: ExceptionStatement
 
-    init(_ path: String, _ statement: ExceptionStatement) { (self.path, self.statement) = (path, statement) }
+    package init(_ path: String, _ statement: ExceptionStatement) { (self.path, self.statement) = (path, statement) }
 
     /// Writes the exceptions to the end of the file, which is created if it does not exist.
     ///
@@ -41,7 +58,7 @@ struct ExceptionsWriter {
     /// - Returns: the number of new entries.
     /// - Throws: ``LocatedError`` for a file that cannot be read; ``UsageError`` for a file to which no entry can be
     ///   added; ``OutputError``.
-    func add(_ new: [NewException], today: String) throws -> Int {
+    package func add(_ new: [NewException], today: String) throws -> Int {
         var seen: Set<AcceptedKey> = []
         let new = new.filter { seen.insert(AcceptedKey($0)).inserted }
         guard !new.isEmpty else { return 0 }
@@ -54,7 +71,7 @@ struct ExceptionsWriter {
     }
 
     /// Returns the file's text with the new entries at its end.
-    func added(_ new: [NewException], to text: String, today: String) throws -> String {
+    package func added(_ new: [NewException], to text: String, today: String) throws -> String {
         let known = try ExceptionsFile.parse(text, path: path)
         let keys = Set(new.map(AcceptedKey.init))
         let entries =
@@ -107,7 +124,7 @@ struct ExceptionsWriter {
 }
 
 extension AcceptedKey {
-    init(_ exception: NewException) {
+    package init(_ exception: NewException) {
         collection = exception.collection ?? ""
         (path, rule, fingerprint) = (exception.path, exception.rule, exception.fingerprint)
     }
@@ -120,22 +137,9 @@ extension AcceptedKey {
 }
 
 extension NewException {
-    init(_ change: SchemaChange) {
+    package init(_ change: SchemaChange) {
         self.init(
             collection: change.namespace.map { "\($0)" }, path: "\(change.path)", rule: change.code.rawValue,
             fingerprint: change.fingerprint, remark: change.description)
-    }
-}
-
-extension Exceptions {
-    /// Writes the exceptions to the file, and prints how many were accepted.
-    func accept(_ new: [NewException], _ statement: ExceptionStatement) throws {
-        let path = try writablePath()
-        let count = try ExceptionsWriter(path, statement).add(new, today: Self.today)
-        let end = statement.expires.map { " until \($0)" } ?? ""
-        Console.error(
-            count == 0
-                ? "nothing to accept: this run has no failing finding that an exception can cover"
-                : "accepted \(count.counted("finding"))\(end) in \(path)")
     }
 }

@@ -2,15 +2,14 @@ internal import Foundation
 internal import SystemPackage
 
 /// Checks that no result overwrites an input of the command, or another result.
-enum OutputPlaces {
+package enum OutputPlaces {
     /// Checks, before a long run, that the report files can be written, and that no output is a file that the command
     /// reads.
     /// - Parameters:
     ///   - inputs: the files and folders that the command reads.
     ///   - others: the files that the command writes besides its reports.
     /// - Throws: ``UsageError``; ``OutputError``.
-    static func prepare(_ output: OutputFlags?, reading inputs: [String?], writing others: [String?] = []) throws {
-        let reports = output?.report ?? []
+    package static func prepare(_ reports: [String], reading inputs: [String?], writing others: [String?] = []) throws {
         try check(reports + others.compactMap(\.self), reading: inputs.compactMap(\.self))
         for path in reports {
             do { try AtomicFile.checkWritable(path) } catch { throw OutputError(report: path, error) }
@@ -22,7 +21,7 @@ enum OutputPlaces {
     /// Also throws if two outputs are the same file.
     /// - Parameter inputs: the files and folders that the command reads; paths that do not exist are ignored.
     /// - Throws: ``UsageError``.
-    static func check(_ outputs: [String], reading inputs: [String]) throws {
+    package static func check(_ outputs: [String], reading inputs: [String]) throws {
         let read = inputs.compactMap { name in Place(name).map { (name: name, place: $0) } }
         for output in outputs {
             guard let place = Place(output), place.type == .regular else { continue }

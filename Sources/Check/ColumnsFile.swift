@@ -1,19 +1,19 @@
-internal import Checking
-internal import LocatedYAML
-internal import ServerSchema
+package import Checking
+package import LocatedYAML
+import ServerSchema
 
 /// Reads the file with the columns of the clients' PowerSync schema.
 ///
 /// The file maps the name of each collection to a mapping of its top-level fields to `text`, `integer` or `real`.
-enum ColumnsFile {
+package enum ColumnsFile {
     /// Reads the file at `path`.
     /// - Throws: ``LocatedError`` if the file cannot be read or does not match the format.
-    static func read(at path: String) throws(LocatedError) -> [ClientTable] {
+    package static func read(at path: String) throws(LocatedError) -> [ClientTable] {
         try parse(try YAMLFile.text(at: path), path: path)
     }
 
     /// Reads the file's text; `path` is for messages.
-    static func parse(_ text: String, path: String) throws(LocatedError) -> [ClientTable] {
+    package static func parse(_ text: String, path: String) throws(LocatedError) -> [ClientTable] {
         var tables: [ClientTable] = []
         for (collection, node) in try YAMLFile.root(of: text, path: path).entries(of: "the file of columns") {
             var columns: [ClientTable.Column] = []

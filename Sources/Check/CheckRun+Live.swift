@@ -1,16 +1,17 @@
-internal import BSON
-internal import Checking
-internal import Concurrency
-internal import JobState
-internal import Mongo
-internal import Scanning
-internal import SchemaChange
-internal import ServerSchema
+package import BSON
+package import Checking
+import Concurrency
+package import Files
+import JobState
+package import Mongo
+package import Scanning
+import SchemaChange
+import ServerSchema
 internal import Synchronization
 
 extension CheckRun {
     /// Checks the documents of a live deployment.
-    func check(live pool: ClientPool) async throws -> CheckReport {
+    package func check(live pool: ClientPool) async throws -> CheckReport {
         let started = ContinuousClock.now
         let ledger = try await ledger.read(on: pool)
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
@@ -23,8 +24,7 @@ extension CheckRun {
             )
         }
         try await checkReadable(zip(namespaces, targets).filter { $1.exists }, on: pool)
-        let progress = ProgressLine(
-            "check", total: targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) }, isShown: showsProgress)
+        let progress = makeProgress(targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) })
         defer { progress.finish() }
         var notes = schemaNotes + ledger.notes
         let change = try await baseline?.changeWithPartners(in: stateDatabase, on: pool) { [map] in
@@ -81,7 +81,7 @@ extension CheckRun {
     /// than it saves.
     private static let smallCount = 10_000
 
-    func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {
+    package func find(_ namespaces: [Namespace], on pool: ClientPool) async throws -> [LiveTarget] {
         try await onOwnedThread(name: "look-up") { () throws in
             let client = try pool.client()
             return try namespaces.map { try LiveTarget.find($0, on: client) }
@@ -93,7 +93,7 @@ extension CheckRun {
 ///
 /// Some of these documents may fail only because a job changed them before the new schema is deployed. The check
 /// therefore looks them up in the journals of the jobs.
-final class FailingAlready: Sendable {
+package final class FailingAlready: Sendable {
     /// The maximum number of `_id`s that are kept.
     private static let maximum = 100_000
 
@@ -102,7 +102,7 @@ final class FailingAlready: Sendable {
     /// Adds the `_id` of a document, or sets `isFull` instead if the maximum number of `_id`s is kept already.
     ///
     /// All threads of a scan call this method.
-    func add(_ id: BSONValue) {
+    package func add(_ id: BSONValue) {
         state.withLock { state in
             let key = IDKey(id)
             if state.ids.count < Self.maximum {
@@ -114,7 +114,7 @@ final class FailingAlready: Sendable {
     }
 
     /// The `_id`s that were kept; `isFull` is `true` if there were more `_id`s than are kept.
-    var all: (ids: Set<IDKey>, isFull: Bool) { state.withLock { $0 } }
+    package var all: (ids: Set<IDKey>, isFull: Bool) { state.withLock { $0 } }
 }
 
 extension CheckRun {
@@ -126,7 +126,7 @@ extension CheckRun {
     ///   - tally: the counts of the scan under both schemas.
     ///   - failing: the documents that fail under both schemas.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
-    func trace(_ tally: inout Tally, _ failing: FailingAlready, on pool: ClientPool) async throws -> JobTrace? {
+    package func trace(_ tally: inout Tally, _ failing: FailingAlready, on pool: ClientPool) async throws -> JobTrace? {
         guard baseline != nil else { return nil }
         let (ids, isFull) = failing.all
         let namespace = map.target(of: tally.schema.namespace)
@@ -218,22 +218,30 @@ extension JobHistory.Job {
 }
 
 /// The data that a check reads from the ledger of unsynced documents.
-struct CheckedLedger {
+package struct CheckedLedger {
     /// The documents in the ledger; `nil` if there is no ledger.
-    var index: LedgerIndex?
+    package var index: LedgerIndex?
     /// Notes on the ledger for the reader of the report, one clause each.
-    var notes: [String] = []
+    package var notes: [String] = []
 }
 
 extension LedgerScope {
+    /// Returns the error for a ledger that was not found; `nil` if the operator named no ledger.
+    ///
+    /// The operator may have mistyped the name, so a command must not take the missing collection for an empty ledger.
+    package static func missing(_ location: LedgerLocation) -> UsageError? {
+        guard case .named(let ledger) = location else { return nil }
+        return UsageError("ledger \(ledger): there is no such collection (if there is no ledger, set ledger to none)")
+    }
+
     /// Reads the ledger.
     /// - Throws: ``LedgerUnreadable`` if the user is not allowed to read it; ``UsageError`` if a named ledger does not
     ///   exist; ``MongoError``.
-    func read(on pool: ClientPool) async throws -> CheckedLedger {
+    package func read(on pool: ClientPool) async throws -> CheckedLedger {
         do {
             return try await onOwnedThread(name: "ledger") { () throws in
                 guard let reader = try LedgerReader.open(self, on: try pool.client()) else {
-                    if let error = LedgerPlace.missing(location) { throw error }
+                    if let error = Self.missing(location) { throw error }
                     return CheckedLedger()
                 }
                 let index = try reader.index()
@@ -248,7 +256,9 @@ extension LedgerScope {
 extension CheckRun {
     /// Counts on the server how many documents the filter of each violation group finds, so that the report can show
     /// where these counts differ from those of the scan.
-    func prove(_ part: inout CheckReport.Collection, of selection: BSONDocument, on pool: ClientPool) async throws {
+    package func prove(_ part: inout CheckReport.Collection, of selection: BSONDocument, on pool: ClientPool)
+        async throws
+    {
         // The server cannot restrict a count to the documents of a sample, because the scan does not record which
         // documents it read.
         if case .sample = part.reading.selection { return }

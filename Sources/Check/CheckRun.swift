@@ -1,45 +1,63 @@
-internal import BSON
-internal import Checking
-internal import Concurrency
-internal import JobState
-internal import Jobs
-internal import Mongo
-internal import Privileges
-internal import Reporting
-internal import Scanning
-internal import SchemaChange
-internal import ServerSchema
+package import BSON
+package import Checking
+package import Concurrency
+import Files
+import JobState
+import Jobs
+package import Mongo
+import Privileges
+package import Reporting
+package import Scanning
+package import SchemaChange
+package import ServerSchema
 
 /// One run of `check`: reads each collection of the schema and puts the report together.
-struct CheckRun {
-    private(set) var schema: ServerSchema
+package struct CheckRun {
+    package private(set) var schema: ServerSchema
     /// Whether the operator named a schema; `false` if the operator named only a sync engine.
-    var hasSchema = true
+    package var hasSchema = true
     /// The schema that is live now; `nil` if the operator names none.
-    var baseline: Baseline?
-    let limit: Int
-    var ledger = LedgerScope()
-    let scan: ScanSelection
-    private(set) var map: NamespaceMap
-    let showsProgress: Bool
-    let stop: StopSignal
-    var rules = CheckRules()
+    package var baseline: Baseline?
+    package let limit: Int
+    package var ledger = LedgerScope()
+    package let scan: ScanSelection
+    package private(set) var map: NamespaceMap
+    /// Returns what shows the progress of a scan of a number of documents, which may be unknown.
+    package let makeProgress: @Sendable (Int?) -> any ScanProgress
+    package let stop: StopSignal
+    package var rules = CheckRules()
     /// The database that holds the state of jobs.
-    var stateDatabase = "shipshape"
+    package var stateDatabase = "shipshape"
     /// The file that every failing document is written to, and the format of its lines.
-    var failures: (file: FailuresFile, lines: FailureLines)?
+    package var failures: (file: FailuresFile, lines: FailureLines)?
     /// Notes on the flags, for the reader of the report.
-    var notes: [String] = []
+    package var notes: [String] = []
     /// The `_id`s at which `--part` divides a collection, for each collection whose documents are read.
-    var cuts: [Namespace: [BSONValue]] = [:]
+    package var cuts: [Namespace: [BSONValue]] = [:]
     /// Whether the server also counts the documents that the filter of each violation group finds.
-    var proves = false
+    package var proves = false
+
+    /// Creates a check.
+    /// - Parameters:
+    ///   - limit: the number of unsynced documents at which sync stops.
+    ///   - makeProgress: returns what shows the progress of a scan of a number of documents, which may be unknown.
+    package init(
+        schema: ServerSchema, limit: Int, scan: ScanSelection, map: NamespaceMap,
+        makeProgress: @escaping @Sendable (Int?) -> any ScanProgress, stop: StopSignal
+    ) {
+        self.schema = schema
+        self.limit = limit
+        self.scan = scan
+        self.map = map
+        self.makeProgress = makeProgress
+        self.stop = stop
+    }
 
     /// Returns the schema of a collection, compiled for checking documents.
-    func compile(_ collection: CollectionSchema) -> CompiledSchema { rules.compile(collection, of: schema) }
+    package func compile(_ collection: CollectionSchema) -> CompiledSchema { rules.compile(collection, of: schema) }
 
     /// Returns a copy of the check for another database, whose collections have the same names as those of the schema.
-    func moved(from own: String, to database: String) throws -> CheckRun {
+    package func moved(from own: String, to database: String) throws -> CheckRun {
         var run = self
         run.schema = schema.moved(from: own, to: database)
         run.baseline = baseline?.moved(from: own, to: database)
@@ -52,7 +70,7 @@ struct CheckRun {
 
     /// Returns the active schema of a collection; `notCovered` if that schema lacks the collection, `notAsked` if the
     /// check has no active schema.
-    func active(for namespace: Namespace) -> ActiveSchema {
+    package func active(for namespace: Namespace) -> ActiveSchema {
         guard let active = baseline?.schema else { return .notAsked }
         return active[namespace].map { .covered(rules.compile($0, of: active)) } ?? .notCovered
     }
@@ -66,24 +84,17 @@ struct CheckRun {
     }
 
     /// The sync settings that affect the deployment of the new schema, from the exports of the app.
-    var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
+    package var circumstances: SyncCircumstances { SyncCircumstances(active: baseline?.schema.sync, new: schema.sync) }
 
     /// The collections that the active schema covers and the new schema does not.
     ///
     /// The deployment of the new schema removes their schemas.
-    var removedNamespaces: [Namespace] {
+    package var removedNamespaces: [Namespace] {
         baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
 
-    /// The collections and databases on which the user needs privileges for a check of a live deployment.
-    var places: WorkPlaces {
-        WorkPlaces(
-            reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase,
-            ledger: ledger.location, apps: ledger.apps.ids)
-    }
-
     /// Returns the options for the scan of a collection.
-    func options(_ namespace: Namespace, _ ledger: LedgerIndex?, _ progress: ProgressLine) -> ScanOptions {
+    package func options(_ namespace: Namespace, _ ledger: LedgerIndex?, _ progress: any ScanProgress) -> ScanOptions {
         var options = ScanOptions()
         options.judging.active = active(for: namespace)
         options.threads = scan.threads
@@ -108,7 +119,7 @@ struct CheckRun {
     ///
     /// The parts are those of `--part`. The reports of all parts of one check have the same digest, by which `merge`
     /// recognizes them.
-    var digest: String {
+    package var digest: String {
         let sources = [schema, baseline?.schema].map { ($0?.sources ?? []).flatMap { [$0.path, $0.text] } }
         let flags =
             "\(limit) \(rules.tally.includesInfo) \(rules.followsLinks) \(rules.assumptions) \(ledger.apps) "
@@ -120,33 +131,32 @@ struct CheckRun {
     }
 
     /// Notes on the flags, the schema and the exceptions, for the reader of the report.
-    var schemaNotes: [String] { notes + schema.notes.map(\.description) + (rules.exceptions?.notes ?? []) }
+    package var schemaNotes: [String] { notes + schema.notes.map(\.description) + (rules.exceptions?.notes ?? []) }
 
     /// Returns the result for a collection that does not exist and therefore has no documents.
-    func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {
+    package func emptyCollection(_ schema: CompiledSchema) -> CheckReport.Collection {
         CheckReport.Collection(Tally(schema, active: active(for: schema.namespace)))
     }
 
     /// Runs `body`, which reads documents; a stop signal or an unwritable `--failures` file ends the command.
-    func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
+    package func stopping<R>(_ progress: any ScanProgress, _ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
         } catch is ScanStopped {
             progress.finish()
             if let error = failures?.file.error { throw error }
-            Console.failure("stopped by a signal; a check keeps no state, so the next one starts over", .stopped)
-            throw ExitStatus.stopped
+            throw CheckStopped()
         }
     }
 }
 
 extension CheckRun {
     /// Checks a dump, an export or standard input instead of a deployment.
-    func check(source path: String, connection: ClientPool?) async throws -> CheckReport {
+    package func check(source path: String, connection: ClientPool?) async throws -> CheckReport {
         let started = ContinuousClock.now
         var found = CheckedLedger()
         if let connection { found = try await ledger.read(on: connection) }
-        let progress = ProgressLine("check", total: nil, isShown: showsProgress)
+        let progress = makeProgress(nil)
         defer { progress.finish() }
         let parts = schema.collections.map { collection in
             var options = options(collection.namespace, found.index, progress)
@@ -179,7 +189,7 @@ extension CheckRun {
     }
 
     /// Returns the comparison with the active schema; `nil` if the operator named no active schema.
-    func activeSchema(_ change: DiffReport?, _ removed: [RemovedCollection]) -> CheckReport.ActiveSchema? {
+    package func activeSchema(_ change: DiffReport?, _ removed: [RemovedCollection]) -> CheckReport.ActiveSchema? {
         baseline.map { .init(name: $0.path, difference: change.map { .computed($0) }, removed: removed) }
     }
 
@@ -193,14 +203,14 @@ extension CheckRun {
 extension CheckRun {
     /// Returns the collection of the deployment that `--map` names for a collection of the schema; `nil` if both have
     /// the same name.
-    func renamed(_ namespace: Namespace) -> Namespace? {
+    package func renamed(_ namespace: Namespace) -> Namespace? {
         let target = map.target(of: namespace)
         return target == namespace ? nil : target
     }
 
     /// Sets those options of a scan that depend on the operator's flags.
     /// - Returns: a note for the reader of the report if the prefilter cannot be used; otherwise `nil`.
-    func choose(
+    package func choose(
         into options: inout ScanOptions, for schema: CompiledSchema, on pool: ClientPool
     ) async throws -> String? {
         options.filter = scan.filter ?? [:]
@@ -238,7 +248,7 @@ extension CheckRun {
     /// Returns how a collection was read, for the report.
     ///
     /// For example, the result has the selection of the documents, and the guarantees that the check could not give.
-    func reading(
+    package func reading(
         _ result: ScanResult, of namespace: Namespace, _ options: ScanOptions, _ target: LiveTarget,
         on pool: ClientPool
     ) async throws -> CheckReport.Collection.Reading {
@@ -275,7 +285,9 @@ extension CheckRun {
 
     /// Refuses a time series collection, and a filter of `--where` that the server refuses, before any document is
     /// read.
-    func checkReadable(_ targets: [(namespace: Namespace, target: LiveTarget)], on pool: ClientPool) async throws {
+    package func checkReadable(_ targets: [(namespace: Namespace, target: LiveTarget)], on pool: ClientPool)
+        async throws
+    {
         if let series = targets.first(where: { $0.target.kind == .timeseries }) {
             throw InputError(
                 "\(series.namespace) is a time series, and its measurements can neither sync nor be repaired: leave it "
@@ -291,7 +303,7 @@ extension CheckRun {
     ///
     /// The first run of a part stores the `_id`s in the state database, and later runs use them. If the collection has
     /// since grown or shrunk by about half, and by more than 1,000 documents, new `_id`s are chosen.
-    func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
+    package func cutIntoParts(on pool: ClientPool) async throws -> [Namespace: [BSONValue]] {
         guard let part = scan.part else { return [:] }
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
         let targets = try await find(namespaces, on: pool)
@@ -311,23 +323,46 @@ extension CheckRun {
     }
 }
 
+/// What shows the progress of a scan.
+package protocol ScanProgress: Sendable {
+    /// Adds to the number of documents that were read; any thread calls it.
+    func add(_ count: Int)
+    /// Shows a line for the operator.
+    func note(_ line: String)
+    /// Ends the showing.
+    func finish()
+}
+
+/// The error that a signal stopped a check.
+package struct CheckStopped: Error, CustomStringConvertible {
+    /// The message: what was lost.
+    package let description = "stopped by a signal; a check keeps no state, so the next one starts over"
+}
+
 /// The schema that is live now, with which a check compares the new one.
-struct Baseline {
-    let schema: ServerSchema
+package struct Baseline {
+    package let schema: ServerSchema
     /// The source of the schema, as the operator named it.
-    let path: String
+    package let path: String
     /// The changes from this schema to the new one.
-    var change: DiffReport
+    package var change: DiffReport
+
+    /// Creates a baseline.
+    package init(schema: ServerSchema, path: String, change: DiffReport) {
+        self.schema = schema
+        self.path = path
+        self.change = change
+    }
 
     /// Returns a copy with the schema for another database; the changes still name the schema's own database.
-    func moved(from own: String, to database: String) -> Baseline {
+    package func moved(from own: String, to database: String) -> Baseline {
         Baseline(schema: schema.moved(from: own, to: database), path: path, change: change)
     }
 
     /// Returns the schema changes; the verdict of a change that adds a partner collection depends on the partner's
     /// state.
     /// - Parameter place: returns the collection in the deployment for a collection that the schemas name.
-    func changeWithPartners(
+    package func changeWithPartners(
         in stateDatabase: String, on pool: ClientPool, place: (Namespace) -> Namespace
     ) async throws -> DiffReport {
         var change = change
@@ -340,7 +375,7 @@ struct Baseline {
     /// Only the links that the live schema defines are counted. The result is empty if no linked document becomes an
     /// embedded object.
     /// - Parameter place: returns the collection in the deployment for a collection that the schemas name.
-    func backlinks(
+    package func backlinks(
         on pool: ClientPool, place: @escaping @Sendable (Namespace) -> Namespace
     ) async throws -> [Backlinks] {
         let censuses = change.changes.embeddedTargets.map { target in
@@ -355,18 +390,18 @@ struct Baseline {
 }
 
 /// The rules by which a check decides which documents fail, and the options for counting them.
-struct CheckRules {
+package struct CheckRules {
     /// The assumptions about settings of the app that its export does not contain.
-    var assumptions = CheckOptions()
+    package var assumptions = CheckOptions()
     /// The options for counting: whether findings of the level `info` are counted, and whether the report shows values
     /// of documents.
-    var tally = Tally.Options()
+    package var tally = Tally.Options()
     /// Whether linked documents are looked up, to find links to documents that do not exist or do not sync.
-    var followsLinks = false
+    package var followsLinks = false
     /// The operator's exceptions, including those that have expired; `nil` without a file.
-    var exceptions: ExceptionList?
+    package var exceptions: ExceptionList?
 
-    func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
+    package func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
         CompiledSchema(collection, of: app, options: assumptions)
     }
 }

@@ -1,18 +1,19 @@
-internal import BSON
+package import BSON
+import Files
 internal import Foundation
-internal import Mongo
-internal import Reporting
-internal import SystemPackage
+package import Mongo
+import Reporting
+import SystemPackage
 
 /// The collection of `--failures db:NAME.COLLECTION`, which has one document for each failing document of a check.
 ///
 /// Each document has the ID and the time of its run. Documents of earlier runs are removed when they are too old.
-struct FailureCollection {
-    let namespace: Namespace
+package struct FailureCollection {
+    package let namespace: Namespace
     /// The path of a temporary file for the failing documents of the run.
     ///
     /// They are inserted into the collection when the run is complete.
-    let lines = FilePath(NSTemporaryDirectory()).appending("shipshape-failures-\(UUID().uuidString)").string
+    package let lines = FilePath(NSTemporaryDirectory()).appending("shipshape-failures-\(UUID().uuidString)").string
     private let days: Int
     private let pool: ClientPool
 
@@ -21,7 +22,7 @@ struct FailureCollection {
     /// The number of documents that are inserted at once.
     private static let batch = 1_000
 
-    init(_ namespace: Namespace, keeping days: Int, on pool: ClientPool) {
+    package init(_ namespace: Namespace, keeping days: Int, on pool: ClientPool) {
         (self.namespace, self.days, self.pool) = (namespace, days, pool)
     }
 
@@ -30,7 +31,7 @@ struct FailureCollection {
     /// Only the first and the last document by `_id` are examined. The `_id`s of a run are texts that begin with a
     /// year, so most other documents sort before or after them.
     /// - Throws: ``UsageError``; ``MongoError``.
-    func refuseOthers() throws {
+    package func refuseOthers() throws {
         let client = try pool.client()
         for direction in [1, -1] as [BSONValue] {
             var cursor = client.collection(namespace).find(
@@ -42,13 +43,13 @@ struct FailureCollection {
     }
 
     /// Removes the temporary file ``lines``.
-    func removeLines() { try? FileManager.default.removeItem(atPath: lines) }
+    package func removeLines() { try? FileManager.default.removeItem(atPath: lines) }
 
     /// Stores the failing documents of the run, and removes the stored documents of earlier runs that are too old.
     /// - Parameter schema: the source of the schema, as the operator named it.
     /// - Returns: the ID of the run, and the number of its documents.
     /// - Throws: ``MongoError``; ``InputError`` if the file ``lines`` cannot be read.
-    func store(schema: String, at time: ServerTime) throws -> (run: String, count: Int) {
+    package func store(schema: String, at time: ServerTime) throws -> (run: String, count: Int) {
         let client = try pool.client()
         let collection = client.collection(namespace)
         let run = "\(Self.prefix(time))-\(String(UInt64.random(in: .min ... .max), radix: 36))"

@@ -1,11 +1,12 @@
-internal import ArgumentParser
-internal import BSON
-internal import Mongo
-internal import Privileges
-internal import Reporting
+import BSON
+import Files
+import JobState
+import Mongo
+package import Privileges
+package import Reporting
 
 /// The place that stores the counts of checks: a folder, or a database of the deployment.
-enum HistoryPlace {
+package enum HistoryPlace {
     case folder(String)
     case database(String)
 
@@ -15,21 +16,21 @@ enum HistoryPlace {
     private static let databasePrefix = "db:"
 
     /// Reads the value of `--history`.
-    /// - Throws: ``ValidationError`` for a database that cannot hold the history.
-    init(parsing text: String) throws {
+    /// - Throws: ``UsageError`` for a database that cannot hold the history.
+    package init(parsing text: String) throws {
         guard text.hasPrefix(Self.databasePrefix) else {
             self = .folder(text)
             return
         }
         let name = String(text.dropFirst(Self.databasePrefix.count))
-        guard StateDatabase.canBe(name) else {
-            throw ValidationError("\"\(name)\" cannot be the name of a database for the history")
+        guard StateDatabaseName.isValid(name) else {
+            throw UsageError("\"\(name)\" cannot be the name of a database for the history")
         }
         self = .database(name)
     }
 
     /// The database on which the user needs privileges; none for a folder.
-    var resources: WorkPlaces {
+    package var resources: WorkPlaces {
         var places = WorkPlaces()
         if case .database(let name) = self { places.add([.database(name)], to: .history) }
         return places
@@ -38,7 +39,7 @@ enum HistoryPlace {
 
 extension HistoryPlace: CustomStringConvertible {
     /// The folder or the database, as the operator types it.
-    var description: String {
+    package var description: String {
         switch self {
         case .folder(let name): name
         case .database(let name): Self.databasePrefix + name
@@ -47,7 +48,7 @@ extension HistoryPlace: CustomStringConvertible {
 }
 
 /// A folder or a database that stores the counts of checks.
-protocol HistoryStore: Sendable {
+package protocol HistoryStore: Sendable {
     /// Returns the counts of all checks in the store, with notes on the files or documents that it ignores.
     func read() throws -> CheckHistory
 
@@ -66,7 +67,7 @@ extension CheckSummary {
     /// A name for the stored check.
     ///
     /// The names sort by time, and differ even for checks within one second.
-    var name: String {
+    package var name: String {
         "\(at.iso8601.replacing(":", with: ""))-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
 }
