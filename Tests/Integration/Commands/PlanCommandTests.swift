@@ -173,10 +173,10 @@ import Testing
 
     @Test func theCommandNamesItsOptions() async throws {
         let run = try await Program.run(["plan", "--help"])
-        #expect(run.output.contains("USAGE: shipshape plan [<options>] (<old> <new> | --fix <schema>)"))
+        #expect(run.output.contains("USAGE: shipshape plan [<options>] (<schema> | <old> <new>)"))
         for line in [
             "--out <folder>", "--force", "--collection <db.collection>", "--default <type.field=value>",
-            "--rename <old=new>", "--name <name>", "--fail-on <unplanned|review|none>", "--show-values",
+            "--strict", "--combine <old,old=new>", "--split <old=new,new>", "--embed <old>", "--show-values",
         ] {
             #expect(run.output.contains("  \(line)"), "\(line)")
         }

@@ -309,33 +309,19 @@ import Testing
 
     @Test(
         arguments: [
-            (["a.json", "b.json"], "--fix schema.json plans for one schema: leave out a.json"),
-            (["SHIPSHAPE_RENAMES=T.a=b"], "--rename does not go with --fix"),
-            (["SHIPSHAPE_THREADS=0"], "--threads must be from 1 to 64"),
-            (["SHIPSHAPE_RATE=0"], "--rate must be at least 1"),
+            (["b.json", "c.json"], "plan takes one schema, or OLD and NEW: leave out c.json"),
+            (["b.json", "--strict"], "--strict repairs what might fail now: it takes one schema, not two"),
+            (["--combine", "T.a,b=c"], "--combine is for a change: name OLD and NEW, two schemas"),
         ])
-    func wrongUseEndsWith64(_ flags: [String], _ message: String) async throws {
-        let run = try await Program.run(["plan", "schema.json", "--uri", "mongodb://127.0.0.1:9/"] + flags)
+    func wrongUseEndsWith64(_ words: [String], _ message: String) async throws {
+        let run = try await Program.run(["plan", "schema.json", "--uri", "mongodb://127.0.0.1:9/"] + words)
         #expect(run.exitCode == 64)
         #expect(run.errors.contains(message), "\(run.errors)")
-    }
-
-    @Test(arguments: ["--strict", "SHIPSHAPE_RATE=5", "SHIPSHAPE_EXCEPTIONS=none"])
-    func flagsOfRepairsNeedFix(_ flag: String) async throws {
-        let run = try await Program.run(["plan", "a.json", "b.json", flag])
-        #expect(run.exitCode == 64)
-        #expect(run.errors.contains("\(flag.prefix { $0 != "=" }) needs --fix"), "\(run.errors)")
     }
 
     @Test func withoutADeploymentThereIsNothingToRead() async throws {
         let run = try await Program.run(["plan", "schema.json"], environment: ["SHIPSHAPE_URI": ""])
         #expect(run.exitCode == 64)
         #expect(run.errors.contains("no deployment is named: give --uri, set SHIPSHAPE_URI"), "\(run.errors)")
-    }
-
-    @Test func oneSchemaAloneIsAnError() async throws {
-        let run = try await Program.run(["plan", "a.json"])
-        #expect(run.exitCode == 64)
-        #expect(run.errors.contains("Missing expected argument '<new>': name OLD and NEW, or one schema with --fix"))
     }
 }
