@@ -38,6 +38,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case unsyncedReference, referenceIDType, tooLarge
         case nestedDeeper, dateOutOfRange, numberOutOfRange, number, notNumber, exponent
         case longer, larger, largerAsJSON, moreFields, equalText, unfit
+        case wrongLength, unreadable, falsy, invalidText, invalidName, repeatedName, prototypeName
     }
 
     var type: BSONType
@@ -94,11 +95,18 @@ extension Found: CustomStringConvertible {
         case .notNumber: "\(type) that is no such number"
         case .exponent: "\(type) whose text is cut off before its exponent"
         case .longer: "\(type) that is longer"
-        case .larger: "larger document"
-        case .largerAsJSON: "document that is larger as JSON"
+        case .larger: "\(type) in a larger document"
+        case .largerAsJSON: "\(type) in a document that is larger as JSON"
         case .moreFields: "more fields"
         case .equalText: "\(type) with the text of another _id"
         case .unfit: "document that does not fit"
+        case .wrongLength: "\(type) of subtype 2 with a wrong length inside"
+        case .unreadable: "\(type) that js-bson does not read or write"
+        case .falsy: "\(type) that JavaScript takes for false"
+        case .invalidText: "\(type) that is not UTF-8"
+        case .invalidName: "\(type) under a name that is not UTF-8"
+        case .repeatedName: "\(type) under a name that occurs again"
+        case .prototypeName: "\(type) under __proto__"
         }
     }
 }

@@ -168,12 +168,13 @@ extension Found {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {
         case .none, .exact, .fraction, .notANumber, .infinity, .beyondInt32, .beyondInt64, .inexact, .sixteenBytes,
-            .otherLength, .noMember, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent:
+            .otherLength, .wrongLength, .invalidText, .noMember, .dateOutOfRange, .numberOutOfRange, .number,
+            .notNumber, .exponent:
             true
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
             .fewCoordinates, .coordinateType, .coordinateRange, .unsyncedReference, .referenceIDType,
             .tooLarge, .noneFits, .severalFit, .nestedDeeper, .longer, .larger, .largerAsJSON, .moreFields,
-            .equalText, .unfit:
+            .equalText, .unfit, .unreadable, .falsy, .invalidName, .repeatedName, .prototypeName:
             false
         }
     }

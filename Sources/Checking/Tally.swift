@@ -47,6 +47,8 @@ public struct Tally: Sendable {
     public internal(set) var lastContribution: UInt32 = 0
 
     var contributions = ContributionTable()
+    /// The texts of `_id`s for which ``countEqualText(_:ledger:)`` has counted a document.
+    var equalTexts: Set<[UInt8]> = []
     /// The types of the documents' `_id`s; collected only if the engine has a rule against `_id`s with equal texts.
     private(set) var idTypes = IDTypes()
     private let notesIDTypes: Bool

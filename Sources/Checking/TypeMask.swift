@@ -42,6 +42,8 @@ struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
     static var numbers: Self { [.int, .long, .double, .decimal] }
     /// The types, without null, that a `mixed` value may have and whose values need no further check.
     static var mixedScalars: Self { [.numbers, .string, .objectId, .bool, .date] }
+    /// The types whose values contain text; the text of names inside objects is not meant.
+    static var texts: Self { [.string, .symbol, .javascript, .javascriptWithScope, .dbPointer, .regex] }
     static var deprecated: Self { [.undefined, .dbPointer, .symbol, .javascriptWithScope] }
 }
 

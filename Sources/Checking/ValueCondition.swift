@@ -61,7 +61,8 @@ struct ValueCondition {
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
         // Only the rules of engines cause these findings; ``EngineCondition`` has their conditions.
         case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
-            .largerAsJSON, .moreFields, .equalText, .unfit:
+            .largerAsJSON, .moreFields, .equalText, .unfit, .wrongLength, .unreadable, .falsy, .invalidText,
+            .invalidName, .repeatedName, .prototypeName:
             return isOfType
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")
         case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))

@@ -78,14 +78,14 @@ extension FindingPlanner {
         }
     }
 
-    private func expression(_ field: String, _ value: String, when: String) -> StepLine {
+    func expression(_ field: String, _ value: String, when: String) -> StepLine {
         StepLine("expression", ["field": .text(field), "value": .verbatim(value), "when": .verbatim(when)])
     }
 
     /// Returns the path by which an expression refers to a step's field.
     ///
     /// For a field inside the elements of a list (`[]`), the path begins at the element.
-    private static func reference(to field: String) -> String {
+    static func reference(to field: String) -> String {
         let names = field.namesOfJobPath
         guard let each = names.lastIndex(of: FieldPath.each) else { return "$\(field)" }
         let inner = names[(each + 1)...].joined(separator: ".")

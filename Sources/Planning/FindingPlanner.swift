@@ -21,7 +21,12 @@ struct FindingPlanner {
         let byPath = Dictionary(grouping: findings, by: \.violation.path)
         var rest = fields
         rest.stated = fields.stated.filter { byPath[$0.key] == nil }
-        let groups = byPath.keys.sorted().map { group(at: $0, for: byPath[$0] ?? []) }
+        // What halts the engine comes first, because the engine is only useful again without it.
+        func outcome(_ path: SchemaPath) -> EngineRule.Outcome {
+            (byPath[path] ?? []).compactMap { EngineRule.named($0.violation.rule)?.outcome }.max() ?? .changed
+        }
+        let paths = byPath.keys.sorted { (outcome($1), $0) < (outcome($0), $1) }
+        let groups = paths.map { group(at: $0, for: byPath[$0] ?? []) }
         let stated = CollectionPlanner(fields: rest, changes: []).groups()
         return Self.withRemovalsLast(CollectionPlanner.orderedSets(Self.joined(groups + stated)))
     }
@@ -180,6 +185,7 @@ extension FindingPlanner {
     ) -> String? {
         guard isStated(finding, repair) else { return Self.indirect }
         let node = fields.new.root.node(at: part.path)
+        if let rule = EngineRule.named(finding.violation.rule) { return plan(rule, of: finding, field, in: &part) }
         switch repair {
         case .conversion: return convert(finding, field, node, in: &part)
         case .presence: return fill(field, node, in: &part)

@@ -50,7 +50,8 @@ extension Planner {
     ) -> CollectionPlan {
         var plan = CollectionPlan(namespace: target.namespace, jobs: [], remarks: [])
         plan.dialect = new.dialect
-        if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
+        let hasSchema = !target.root.types.isEmpty || !target.root.properties.isEmpty
+        if new.dialect == .jsonSchema, hasSchema { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old, new: new, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
         // In most cases, one check accepts the steps of all groups together, so the groups need not be checked one by

@@ -16,6 +16,10 @@ package struct PlanFile: Sendable {
     /// schema does not have the job's collection. The operator does not have to edit the job file after the next schema
     /// is deployed, because `shipshape job deployed` records that this schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
+    /// The goal of repairs, in words that follow "documents": the engine or the schema that the documents do not fit.
+    var goal: String {
+        new.hasPrefix("--engine ") ? "that \(new.dropFirst(9)) does not take as they are" : "that do not fit \(new)"
+    }
     /// The jobs to run after this job, once the newer schema is deployed, joined by "and"; `nil` if there are none.
     ///
     /// Each job is named by the path of its file or, if no files are written, by its name.

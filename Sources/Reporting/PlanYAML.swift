@@ -95,7 +95,7 @@ package struct PlanYAML: Sendable {
         let documents = "documents of \(job.namespace)"
         var lines = [
             job.stage == .anyTime
-                ? "Repairs \(documents) that do not fit \(file.new). \(Self.markOfRepairs) them with it."
+                ? "Repairs \(documents) \(file.goal). \(Self.markOfRepairs) them with it."
                 : "Makes the \(documents) fit \(file.new). \(Self.mark) \(file.old) with it."
         ]
         if let part = job.part {

@@ -130,7 +130,7 @@ extension CollectionScan {
         let hint: [(String, BSONValue)] = options.isView ? [] : [("hint", ["_id": 1])]
         let client = try pool.client()
         let collection = client.collection(namespace)
-        var search = EqualTextSearch(folder: options.temporaryFolder)
+        var search = EqualTextSearch(schema, folder: options.temporaryFolder)
         let ids = try search.ids { body in
             var cursor = collection.find(options: BSONDocument(common + hint + [("projection", ["_id": 1])]))
             while let document = try cursor.next() {

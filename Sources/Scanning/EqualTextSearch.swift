@@ -17,14 +17,19 @@ struct EqualTextSearch: ~Copyable {
     /// Whether the search reached a limit, so that there may be more `_id`s with equal texts than it returned.
     private(set) var isIncomplete = false
 
-    init(folder: String?) { hashes = RepeatedHashes(folder: folder) }
+    private let schema: CompiledSchema
+
+    init(_ schema: CompiledSchema, folder: String?) {
+        self.schema = schema
+        hashes = RepeatedHashes(folder: folder)
+    }
 
     /// Reads the documents once or twice, and returns the `_id`s that have the same text as another `_id`.
     /// - Parameter read: Calls its argument with every document, or with a document that has only the `_id`.
     /// - Throws: ``BSONError`` for a damaged document, `Errno` of the temporary file, or what `read` throws.
     mutating func ids(_ read: ((borrowing BSONView) throws -> Void) throws -> Void) throws -> [BSONValue] {
         try read { document in
-            guard let text = try IDText.text(of: document) else { return }
+            guard let text = try schema.idText(of: document) else { return }
             try hashes.insert(Self.hash(text))
         }
         candidates = try hashes.repeated()
@@ -37,7 +42,7 @@ struct EqualTextSearch: ~Copyable {
     }
 
     private mutating func collect(_ document: borrowing BSONView) throws(BSONError) {
-        guard let text = try IDText.text(of: document), candidates.contains(Self.hash(text)),
+        guard let text = try schema.idText(of: document), candidates.contains(Self.hash(text)),
             let element = try document.find("_id")
         else { return }
         guard count < Self.most else { return isIncomplete = true }

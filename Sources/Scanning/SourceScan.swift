@@ -72,7 +72,7 @@ package struct SourceScan: Sendable {
         options.listeners.progress = { _ in }
         let reader = SourceReader([parts[index].namespace], source: source, options: options)
         do {
-            var search = EqualTextSearch(folder: options.temporaryFolder)
+            var search = EqualTextSearch(parts[index].schema, folder: options.temporaryFolder)
             let ids = Set(
                 try search.ids { body in _ = try reader.read { _, document in try body(document) } }.map(IDKey.init))
             guard !ids.isEmpty else { return [] }

@@ -89,14 +89,40 @@ extension EngineCase {
             fits: ["_id": "a", "at": [.date(milliseconds: -8_640_000_000_000_000)]]),
         EngineCase(
             code: "powersync-size", breaks: document(ofSize: 15 << 20 | 1),
-            finding: "(root): row of at most 15 MiB / larger document", fits: document(ofSize: (15 << 20) - 100)),
+            finding: "s: row of at most 15 MiB / string in a document that is larger as JSON",
+            fits: document(ofSize: (15 << 20) - 100)),
         EngineCase(
             code: "powersync-size",
             breaks: ["_id": "a", "s": .string(String(repeating: "\u{1}", count: 3 << 20))],
-            finding: "(root): row of at most 15 MiB / document that is larger as JSON",
+            finding: "s: row of at most 15 MiB / string in a document that is larger as JSON",
             fits: ["_id": "a", "s": .string(String(repeating: "x", count: 3 << 20))]),
         EngineCase(
-            code: "powersync-id", breaks: ["_id": nil], finding: "_id: _id that has a text / null",
+            code: "powersync-binary-length",
+            breaks: ["_id": "a", "o": ["b": .binary(subtype: 2, bytes: [9, 0, 0, 0, 1])]],
+            finding:
+                "o.b: binary data that holds the length it states / binData of subtype 2 with a wrong length inside",
+            fits: ["_id": "a", "o": ["b": .binary(subtype: 2, bytes: [1, 0, 0, 0, 1])]]),
+        EngineCase(
+            code: "powersync-id-read", breaks: ["_id": ["a": .regex(pattern: "(?i)foo", options: "")]],
+            finding: "_id: _id that js-bson reads and writes / object that js-bson does not read or write",
+            fits: ["_id": ["a": .regex(pattern: "(?i:foo)", options: "")]]),
+        EngineCase(
+            code: "powersync-id-read", breaks: ["_id": .invalidString([0x61, 0xFF])],
+            finding: "_id: _id that js-bson reads and writes / string that js-bson does not read or write",
+            fits: ["_id": "ü"]),
+        EngineCase(
+            code: "powersync-id-null", breaks: ["_id": nil], finding: "_id: _id that is not null / null",
+            fits: ["_id": "null"]),
+        EngineCase(
+            code: "powersync-row",
+            breaks: ["_id": "a", "s": .string(String(repeating: "é", count: (8 << 20) - 100))],
+            finding: "s: row of less than 16 MiB of UTF-8 / string in a document that is larger as JSON",
+            fits: ["_id": "a", "s": .string(String(repeating: "é", count: 7 << 20))]),
+        EngineCase(
+            code: "powersync-id-falsy", breaks: ["_id": 0],
+            finding: "_id: _id that is true in JavaScript / int that JavaScript takes for false", fits: ["_id": "0"]),
+        EngineCase(
+            code: "powersync-id", breaks: ["_id": .minKey], finding: "_id: _id that has a text / minKey",
             fits: ["_id": uuid]),
         EngineCase(
             code: "powersync-id", breaks: ["_id": .binary(subtype: 0, bytes: [1])],
@@ -130,6 +156,17 @@ extension EngineCase {
             breaks: ["_id": "a", "o": ["b": .binary(subtype: 3, bytes: Array(repeating: 1, count: 16))]],
             finding: "o.b: UUID of subtype 4 / binData of subtype 3, 16 bytes", fits: ["_id": "a", "o": ["b": uuid]]),
         EngineCase(
+            code: "powersync-type", breaks: ["_id": "a", "age": .timestamp(1 << 63)],
+            finding: "age: value that an integer column holds / timestamp beyond 64 bits",
+            fits: ["_id": "a", "age": .timestamp(1 << 62)], tables: columns),
+        EngineCase(
+            code: "powersync-name", breaks: ["_id": "a", "__proto__": 1],
+            finding: "__proto__: name that the row keeps / int under __proto__",
+            fits: ["_id": "a", "o": ["__proto__": 1]]),
+        EngineCase(
+            code: "powersync-text", breaks: ["_id": "a", "list": [.invalidString([0x61, 0xFF])]],
+            finding: "list[]: text that is UTF-8 / string that is not UTF-8", fits: ["_id": "a", "list": ["ü"]]),
+        EngineCase(
             code: "powersync-nonfinite", breaks: ["_id": "a", "list": [1, .double(.nan)]],
             finding: "list[]: finite number / double NaN",
             fits: ["_id": "a", "list": [1, .double(.greatestFiniteMagnitude)]]),
@@ -142,7 +179,7 @@ extension EngineCase {
             fits: ["_id": "a", "done": 1, "o": "b"]),
         EngineCase(
             code: "objectbox-size", breaks: document(ofSize: 16_776_193),
-            finding: "(root): document of at most 16 MiB less 1 KiB / larger document",
+            finding: "s: document of at most 16 MiB less 1 KiB / string in a larger document",
             fits: document(ofSize: 16_776_192)),
         EngineCase(
             code: "objectbox-id", breaks: ["_id": 1.5],
@@ -177,13 +214,17 @@ extension EngineCase {
             fits: ["_id": .string(String(repeating: "x", count: 256))]),
         EngineCase(
             code: "ditto-size", breaks: document(ofSize: 5 << 20 | 1),
-            finding: "(root): document of at most 5 MiB / larger document", fits: document(ofSize: 5 << 20)),
+            finding: "s: document of at most 5 MiB / string in a larger document", fits: document(ofSize: 5 << 20)),
         EngineCase(
             code: "ditto-types", breaks: ["_id": "a", "o": [.long(1)]], finding: "o[]: type of JSON / long",
             fits: ["_id": "a", "o": [1]]),
         EngineCase(
             code: "rxdb-id", breaks: ["_id": .objectID(ObjectID(high: 1, low: 2))], finding: "_id: string / objectId",
             fits: ["_id": "a"]),
+        EngineCase(
+            code: "rxdb-read", breaks: ["_id": "a", "o": ["s": .invalidString([0x61, 0xFF])]],
+            finding: "(root): document that js-bson reads / object that js-bson does not read or write",
+            fits: ["_id": "a", "o": ["s": "ü"]]),
         EngineCase(
             code: "rxdb-reserved", breaks: ["_id": "a", "_deleted": true], finding: "_deleted: no such field / bool",
             fits: ["_id": "a", "o": ["_deleted": true]]),
@@ -196,7 +237,7 @@ extension EngineCase {
             fits: ["_id": ["a": .string(String(repeating: "x", count: 242))]]),
         EngineCase(
             code: "couchbase-size", breaks: ["_id": "a", "s": .string(String(repeating: "\u{1}", count: 4 << 20))],
-            finding: "(root): document of at most 20 MiB as JSON / document that is larger as JSON",
+            finding: "s: document of at most 20 MiB as JSON / string in a document that is larger as JSON",
             fits: ["_id": "a", "s": .string(String(repeating: "\u{1}", count: 3 << 20))]),
         EngineCase(
             code: "any-depth", breaks: ["_id": "a", "o": [nested(20)]],
@@ -212,10 +253,10 @@ extension EngineCase {
             fits: ["_id": "a", "at": .date(milliseconds: 253_402_300_799_999)]),
         EngineCase(
             code: "any-size", breaks: document(ofSize: 15 << 20 | 1),
-            finding: "(root): document of at most 15 MiB / larger document", fits: document(ofSize: 15 << 20)),
+            finding: "s: document of at most 15 MiB / string in a larger document", fits: document(ofSize: 15 << 20)),
         EngineCase(
             code: "any-large", breaks: document(ofSize: 5 << 20 | 1),
-            finding: "(root): document of at most 5 MiB / larger document", fits: document(ofSize: 5 << 20)),
+            finding: "s: document of at most 5 MiB / string in a larger document", fits: document(ofSize: 5 << 20)),
         EngineCase(
             code: "any-type", breaks: ["_id": "a", "o": ["x": .undefined]],
             finding: "o.x: type that engines have / undefined",

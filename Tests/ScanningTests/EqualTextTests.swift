@@ -1,4 +1,5 @@
 import BSON
+import ServerSchema
 import Testing
 
 @testable import Checking
@@ -38,8 +39,17 @@ import Testing
         return ids
     }
 
+    private static let schema: CompiledSchema = {
+        var options = CheckOptions()
+        options.engine = EngineSettings(.any)
+        let namespace = Namespace(database: "app", collection: "Task")
+        let schema = CollectionSchema(
+            namespace: namespace, root: SchemaNode(location: .init(file: "x", line: 1, column: 1)))
+        return CompiledSchema(schema, options: options)
+    }()
+
     private func search(_ ids: [BSONValue]) throws -> [BSONValue] {
-        var search = EqualTextSearch(folder: nil)
+        var search = EqualTextSearch(Self.schema, folder: nil)
         let found = try search.ids { body in
             for id in ids { try body(BSONDocument([("_id", id)]).view) }
         }
@@ -52,7 +62,7 @@ import Testing
         let ids = Self.ids(100_000, seed: seed)
         var texts: [[UInt8]: [BSONValue]] = [:]
         for id in ids {
-            let text = try #require(try IDText.text(of: BSONDocument([("_id", id)]).view))
+            let text = try #require(try Self.schema.idText(of: BSONDocument([("_id", id)]).view))
             texts[text, default: []].append(id)
         }
         let expected = texts.values.filter { $0.count > 1 }.flatMap(\.self).sorted(by: BSONOrder.precedes)

@@ -55,9 +55,16 @@ extension EnginePlan {
 extension FilterBuilder {
     /// Returns a filter for the documents with a finding of the engine, and whether it matches only these documents.
     func engineFilter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
+        // The server has no operator that reads the second field of a name, or a name that is not UTF-8.
+        if located.finding.found.detail == .invalidName || located.finding.found.detail == .repeatedName {
+            return (["$expr": true], false)
+        }
+        let condition = EngineCondition(located.finding, of: schema.engine)
+        if let size = condition.size {
+            return (["$expr": ["$gt": [["$bsonSize": "$$ROOT"], size]]], condition.isExact)
+        }
         let steps = schema.path(of: located).steps
         let isWhole = steps.count <= Self.maximumSteps
-        let condition = EngineCondition(located.finding, of: schema.engine)
         let expression = expression(steps.prefix(Self.maximumSteps), of: nil, depth: 1) { value in
             isWhole ? condition.holds(for: value) : ["$in": [["$type": value], ["array", "object"]]]
         }
@@ -86,7 +93,7 @@ struct EngineCondition {
         // The server cannot find exactly the values with one of these findings. For example, it has no operator for
         // the depth of a value, or for the text of a value in SQLite or JSON.
         case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .number, .notNumber, .exponent, .otherLength, .inexact,
-            .longer:
+            .longer, .wrongLength, .unreadable, .falsy, .invalidText, .invalidName, .repeatedName, .prototypeName:
             false
         default: true
         }
@@ -101,6 +108,8 @@ struct EngineCondition {
         case .infinity:
             return Expression.guarded(isOfType, ["$in": [value, [.double(.infinity), .double(-.infinity)]]])
         case .fraction: return Expression.guarded(isOfType, ["$ne": [value, ["$trunc": value]]])
+        case .beyondInt64 where found.type == .timestamp:
+            return Expression.guarded(isOfType, ["$gte": [value, .timestamp(1 << 63)]])
         case .beyondInt64:
             return Expression.guarded(
                 isOfType, ["$or": [["$lt": [value, .long(.min)]], ["$gt": [value, .long(.max)]]]])
@@ -110,17 +119,23 @@ struct EngineCondition {
             return Expression.guarded(isOfType, outside(range, value) { .long($0) })
         case .sixteenBytes: return Expression.guarded(isOfType, subtype(of: value))
         case .moreFields: return ["$gt": [["$size": ["$objectToArray": value]], .integer(limits.fields.most + 1)]]
-        case .larger, .largerAsJSON: return ["$gt": [["$bsonSize": value], .integer(leastSize)]]
         case .missing: return Expression.type(value, is: "missing")
         case .unfit: return true
         default: return isOfType
         }
     }
 
-    /// The size in bytes above which a document can have the finding.
-    private var leastSize: Int {
-        if finding.found.detail == .largerAsJSON { return limits.rowSize.most / 8 }
-        return [limits.size, limits.secondSize, limits.rowSize].first { $0.rule == finding.rule && $0.most < .max }?
+    /// The size in bytes above which a document can have the finding; `nil` for a finding that depends on no size.
+    var size: BSONValue? {
+        switch finding.found.detail {
+        case .larger: .integer(documentSize)
+        case .largerAsJSON: .integer(limits.leastRowSize)
+        default: nil
+        }
+    }
+
+    private var documentSize: Int {
+        [limits.size, limits.secondSize].first { $0.rule == finding.rule && $0.most < .max }?
             .most ?? 0
     }
 

@@ -37,11 +37,13 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
     /// The version of the engine to which the rules apply, with the source from which its behaviour is known.
     public var version: String {
         switch self {
-        case .powersync: "powersync-service 1.25.0 (332d649, August 2026) and its documentation (780aa3c)"
-        case .objectbox: "ObjectBox Sync Server 6 (core 5.1.0) and its documentation (f47cf67, July 2026)"
-        case .ditto: "MongoDB connector and SDK 5.0, as documented in August 2026"
-        case .rxdb: "RxDB 17.3, plugin replication-mongodb (16b1659)"
-        case .couchbase: "Sync Gateway 4.1 and Couchbase Server 8.0, as documented in August 2026"
+        case .powersync:
+            "powersync-service 1.25.0 (332d649, August 2026; module-mongodb 0.20.1, js-bson 6.10.4) and its documentation "
+                + "(780aa3c)"
+        case .objectbox: "ObjectBox Sync Server 6 (core 5.1.0), by documentation (f47cf67, July 2026)"
+        case .ditto: "MongoDB connector and SDK 5.0, by documentation of August 2026"
+        case .rxdb: "RxDB 17.3, plugin replication-mongodb (16b1659; js-bson 6.10.4)"
+        case .couchbase: "Sync Gateway 4.1 and Couchbase Server 8.0, by documentation of August 2026"
         case .any: "the engines of this page; Airbyte, olake and dsync by their reported bugs"
         case .deviceSync: "App Services, as documented until its end in September 2025"
         }
@@ -53,10 +55,59 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
     }
 }
 
+/// An engine that the operator names, such as `powersync`, or `powersync@1.25.0` with the version that runs.
+public struct StatedEngine: Hashable, Sendable {
+    /// The engine.
+    public let engine: Engine
+    /// The version that the operator states; `nil` if none is stated.
+    public let version: String?
+
+    /// Reads `ENGINE` or `ENGINE@VERSION`.
+    /// - Throws: ``UnknownEngine`` for an unknown engine, and for a version that is no list of numbers.
+    public init(_ text: String) throws(UnknownEngine) {
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        engine = try Engine.named(parts[0]).get()
+        version = parts.count > 1 ? parts[1] : nil
+        guard let version, Self.numbers(of: version) == nil else { return }
+        throw UnknownEngine(description: "\"\(version)\" is no version of \(engine.name): write one such as 1.25.0")
+    }
+
+    /// A note that the stated version is newer than the rules; `nil` if it is not.
+    public var note: String? {
+        guard let version, let stated = Self.numbers(of: version), engine.newest.lexicographicallyPrecedes(stated)
+        else {
+            return nil
+        }
+        return "\(engine.name) \(version) is newer than the rules, which are those of \(engine.version): it may behave "
+            + "differently"
+    }
+
+    private static func numbers(of version: String) -> [Int]? {
+        let parts = version.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        return parts.allSatisfy { $0 ?? -1 >= 0 } ? parts.compactMap(\.self) : nil
+    }
+}
+
+extension Engine {
+    /// The numbers of the newest version that the rules describe; empty if the engine has no versions.
+    fileprivate var newest: [Int] {
+        switch self {
+        case .powersync: [1, 25, .max]
+        case .objectbox: [6, .max]
+        case .ditto: [5, 0, .max]
+        case .rxdb: [17, 3, .max]
+        case .couchbase: [4, 1, .max]
+        case .any, .deviceSync: [.max]
+        }
+    }
+}
+
 /// The error for a name that no engine has.
 public struct UnknownEngine: Error, CustomStringConvertible {
     /// The message: the unknown name, a similar name if there is one, and the names of all engines.
     public let description: String
+
+    init(description: String) { self.description = description }
 
     init(_ text: String) {
         let names = Engine.allCases.map(\.rawValue)

@@ -30,7 +30,9 @@ struct EnginePlan: Sendable {
 
     /// A test that applies to values of certain types at certain places in a document.
     struct ValueTest: Sendable, BitwiseCopyable {
-        enum Kind: Sendable, BitwiseCopyable { case always, nonFinite, dateOutside, notUUID, legacyUUID }
+        enum Kind: Sendable, BitwiseCopyable {
+            case always, nonFinite, dateOutside, notUUID, legacyUUID, wrongLength, notUTF8
+        }
 
         var kind: Kind
         var types: TypeMask
@@ -79,9 +81,23 @@ struct EnginePlan: Sendable {
         var size = Limit()
         /// The limit on the bytes of the document by a second, milder rule.
         var secondSize = Limit()
-        /// The limit on the bytes of the document, and also on the UTF-16 code units of its JSON text.
-        var rowSize = Limit()
+        /// The limit on the UTF-16 code units of the document's JSON text.
+        var rowUnits = Limit()
+        /// The limit on the bytes of the document's JSON text.
+        var rowBytes = Limit()
         var idSize = Limit()
+        /// The rule for an `_id` that is null or undefined; `nil` if the engine has none, as for all rules below.
+        var nullID: Rule?
+        /// The rule for an `_id` that JavaScript takes for false.
+        var falsyID: Rule?
+        /// The rule for an `_id` that js-bson does not read or write.
+        var unreadableID: Rule?
+        /// The rule for a document with a value that js-bson does not read.
+        var unreadable: Rule?
+        /// The rule for names of top-level fields whose values are lost.
+        var names: Rule?
+        /// The rule for texts and names that are not UTF-8.
+        var text: Rule?
         /// The types of the values for which there are tests of a higher level than ``Level/info``.
         ///
         /// Objects, arrays and code with a scope are included if such a test also judges values inside them, or if the
@@ -97,10 +113,13 @@ struct EnginePlan: Sendable {
         var hasOnlyUUIDs = false
         /// The document size in bytes up to which the limits on the size need no check.
         ///
-        /// The size relies on an estimate: the JSON text of a document is less than eight times as long as the
-        /// document. The estimate fails only for a document with many top-level doubles of a hundred digits or more.
-        /// The text of such a document can exceed its limit unnoticed.
-        var harmlessSize: Int { min(size.most, secondSize.most, rowSize.most / 8) }
+        /// The size relies on an estimate: the JSON text of a document is less than sixteen times as long as the
+        /// document. A control character inside an object becomes seven characters, and an `_id` is written twice. The
+        /// estimate fails only for a document with many top-level doubles of a hundred digits or more. The text of such
+        /// a document can exceed its limit unnoticed.
+        var harmlessSize: Int { min(size.most, secondSize.most, leastRowSize) }
+        /// The document size in bytes from which on its JSON text can exceed a limit.
+        var leastRowSize: Int { min(rowUnits.most, rowBytes.most) / 16 }
     }
 
     /// Compiles the rules of a sync engine; returns `nil` for an engine without rules of its own, such as Device Sync.
@@ -127,6 +146,15 @@ struct EnginePlan: Sendable {
         case .nonFinite(let places): tests.append(test(.nonFinite, .double, places))
         case .binary: tests.append(test(.notUUID, .binData))
         case .legacyUUID: tests.append(test(.legacyUUID, .binData))
+        case .binaryLength: tests.append(test(.wrongLength, .binData))
+        case .text:
+            tests.append(test(.notUTF8, .texts))
+            limits.text = rule.rule
+        case .lostNames: limits.names = rule.rule
+        case .nullID: limits.nullID = rule.rule
+        case .falsyID: limits.falsyID = rule.rule
+        case .unreadableID: limits.unreadableID = rule.rule
+        case .unreadable: limits.unreadable = rule.rule
         case .dates(let range):
             var dates = test(.dateOutside, .date)
             (dates.low, dates.high) = (range.lowerBound, range.upperBound)
@@ -134,7 +162,8 @@ struct EnginePlan: Sendable {
         case .depth(let most): limits.depth = limit(most)
         case .size(let most) where limits.size.most == .max: limits.size = limit(most)
         case .size(let most): limits.secondSize = limit(most)
-        case .rowSize(let most): limits.rowSize = limit(most)
+        case .rowUnits(let most): limits.rowUnits = limit(most)
+        case .rowBytes(let most): limits.rowBytes = limit(most)
         case .fields(let most): limits.fields = limit(most)
         case .idSize(let most): limits.idSize = limit(most)
         case .idText: idText = rule.rule
@@ -146,12 +175,17 @@ struct EnginePlan: Sendable {
     private mutating func compileWatched() {
         tests = tests.filter { $0.level > .info } + tests.filter { $0.level == .info }
         seriousTestCount = tests.count { $0.level > .info }
+        if limits.unreadableID != nil, let id = names.firstIndex(of: "_id") {
+            fields[id].plain.formIntersection([.objectId, .date, .timestamp, .decimal])
+        }
         for field in fields { limits.judgedInFields.formUnion(TypeMask.all.subtracting(field.plain)) }
         for test in tests {
             if test.level > .info { limits.watched.formUnion(test.types) }
             limits.watchedForInfo.formUnion(test.types)
         }
-        let looksInside = limits.depth.most < .max || tests.contains { $0.level > .info && $0.places.contains(.nested) }
+        let looksInside =
+            limits.depth.most < .max || limits.text != nil
+            || tests.contains { $0.level > .info && $0.places.contains(.nested) }
         if looksInside { limits.watched.formUnion([.object, .array, .javascriptWithScope]) }
         if tests.contains(where: { $0.places.contains(.nested) }) {
             limits.watchedForInfo.formUnion([.object, .array, .javascriptWithScope])
@@ -174,8 +208,9 @@ extension EnginePlan {
             for column in settings.columns(of: schema) { add(column, rule) }
         case .property:
             for property in settings.model?[schema.namespace.collection]?.properties ?? [] { add(property, rule) }
-        case .types, .nonFinite, .dates, .binary, .legacyUUID, .depth, .size, .rowSize, .fields, .idText, .elements,
-            .absentList, .schema:
+        case .types, .nonFinite, .dates, .binary, .binaryLength, .legacyUUID, .text, .lostNames, .depth, .size,
+            .rowUnits, .rowBytes, .fields, .nullID, .falsyID, .unreadableID, .idText, .elements, .absentList, .schema,
+            .unreadable:
             break
         }
     }
@@ -207,12 +242,14 @@ extension EnginePlan {
         let expected = "value that an \(column.type) column holds"
         switch column.type {
         case .text:
-            // A text column can hold any value as text, so the values need no check. The column's name is added
-            // nevertheless, because the search for names is fastest if the fields of a document are in the order of the
-            // added names.
-            add(column.name, Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all))
+            // A text column can hold any value as text, except a timestamp of more than 63 bits, which SQLite reads
+            // from JSON as a real.
+            add(
+                column.name,
+                Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all.subtracting(.timestamp)),
+                expected: expected.replacing("an text", with: "a text"))
         case .integer:
-            let plain = nulls.union(whole).union([.long, .timestamp])
+            let plain = nulls.union(whole).union(.long)
             add(
                 column.name, Field(kind: .integer, rule: rule.rule, level: rule.level, plain: plain), expected: expected
             )

@@ -84,12 +84,19 @@ extension EngineRule {
 
     static let rxdb: [EngineRule] = [
         EngineRule(
-            .rxdbID, of: .rxdb, .halts, if: .id(otherThan: .string), expected: "string",
+            .rxdbID, of: .rxdb, .halts, if: .id(otherThan: [.string, .symbol]), expected: "string",
             meaning: "The `_id` is no string. With `_id` as the primary key, the pull fails at the document with MG1, "
                 + "and is tried again for ever. With another primary key, documents whose key is missing or no string "
                 + "are passed over in silence", example: "`{_id: ObjectId(…)}`",
             remedy: "a string field with a unique index as the primary key of the RxDB schema",
             source: "\(plugin)/mongodb-helper.ts, `mongodbDocToRxDB`"),
+        EngineRule(
+            .rxdbRead, of: .rxdb, .halts, if: .unreadable, expected: "document that js-bson reads",
+            meaning: "The document has a value at which the driver's js-bson throws: text that is not UTF-8, a regular "
+                + "expression that JavaScript does not compile, or binary data of subtype 2 with a wrong length. The "
+                + "pull fails at its batch, and is tried again for ever",
+            example: "Latin-1 in `name`", remedy: "write the value again",
+            source: "\(plugin)/mongodb-checkpoint.ts; js-bson: src/parser/deserializer.ts"),
         EngineRule(
             .rxdbSchema, of: .rxdb, .halts, isCertain: false, if: .schema, expected: "document that fits the schema",
             meaning: "The document does not fit the schema of the check. If the RxDB schema says the same and RxDB "
@@ -130,7 +137,7 @@ extension EngineRule {
             example: "`{_id: 1}` and `{_id: \"1\"}`", remedy: "insert one of the two again under another `_id`",
             source: "docs.couchbase.com: sync-gateway/current/data-modeling"),
         EngineRule(
-            .couchbaseSize, of: .couchbase, .dropped, if: .rowSize(over: 20 << 20),
+            .couchbaseSize, of: .couchbase, .dropped, if: .rowBytes(over: 20 << 20),
             expected: "document of at most 20 MiB as JSON",
             meaning: "The document has more than 20 MiB as JSON text, the most that a document can have",
             example: "15 MB of control characters", remedy: "store the large value elsewhere", source: limits),

@@ -52,6 +52,48 @@ public struct EngineRule: Sendable {
     }
 }
 
+extension EngineRule {
+    /// The change of a document that makes it pass a rule.
+    package enum Repair: Hashable, Sendable {
+        /// A date becomes the nearest one in a range of milliseconds since 1970.
+        case limit(ClosedRange<Int64>)
+        /// A value becomes null.
+        case nullify
+        /// A field gets another name.
+        case rename
+        /// A field is removed.
+        case remove
+        /// A value becomes one of the type that the clients have.
+        case convert
+        /// An object moves to a collection that is not synced.
+        case move
+        /// The largest field of a document gets smaller.
+        case shorten
+        /// Binary data becomes a UUID of subtype 4.
+        case makeUUID
+        /// The document gets another `_id`.
+        case replaceID
+        /// Only the user can decide on the change.
+        case decide
+    }
+
+    /// The repair that the condition of the rule demands.
+    package var repair: Repair {
+        switch conditions.first {
+        case .dates(let range): .limit(range)
+        case .nonFinite, .types(_, at: .anywhere): outcome == .changed ? .decide : .nullify
+        case .names, .lostNames: .rename
+        case .binaryLength: .remove
+        case .column, .property: .convert
+        case .depth: .move
+        case .size, .rowUnits, .rowBytes: .shorten
+        case .binary, .legacyUUID: .makeUUID
+        case .id, .idSize, .idText, .nullID, .falsyID, .unreadableID: .replaceID
+        case .types, .text, .fields, .elements, .absentList, .schema, .unreadable, nil: .decide
+        }
+    }
+}
+
 extension EngineRule.Outcome: Comparable {
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
@@ -70,18 +112,34 @@ extension EngineRule {
         case dates(outside: ClosedRange<Int64>)
         /// Binary data is not a UUID of subtype 4.
         case binary
+        /// Binary data of subtype 2 states a length that its bytes do not hold.
+        case binaryLength
+        /// A text, or the name of a field, is not UTF-8.
+        case text
+        /// A top-level field has the name `__proto__`, or a later field has its name.
+        case lostNames
         /// Binary data of 16 bytes has subtype 3: an old UUID, whose byte order depends on the driver that wrote it.
         case legacyUUID
         /// An object or array is nested more than `over` levels below its top-level field.
         case depth(over: Int)
         /// The document has more bytes than the limit.
         case size(over: Int)
-        /// The document, or the JSON text of its fields, is larger than the limit.
-        case rowSize(over: Int)
+        /// The JSON text of the document's fields has more UTF-16 code units than the limit.
+        case rowUnits(over: Int)
+        /// The JSON text of the document's fields has more bytes of UTF-8 than the limit.
+        case rowBytes(over: Int)
         /// The document has more top-level fields than the limit, not counting `_id`.
         case fields(over: Int)
         /// The `_id` has none of the types or, with `onlyUUIDs`, is binary data that is not a UUID of subtype 4.
         case id(otherThan: TypeMask, onlyUUIDs: Bool = false)
+        /// The `_id` is null or undefined.
+        case nullID
+        /// JavaScript takes the `_id` for false: 0, NaN, false or an empty text.
+        case falsyID
+        /// The `_id` is a value that js-bson does not read, or does not write again.
+        case unreadableID
+        /// The document has a value that js-bson does not read.
+        case unreadable
         /// The text of the `_id` has more bytes than the limit.
         case idSize(over: Int)
         /// The text of the `_id` is also the text of another document's `_id`.

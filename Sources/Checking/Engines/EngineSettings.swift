@@ -5,6 +5,8 @@ public import ServerSchema
 public struct EngineSettings: Hashable, Sendable {
     /// The sync engine whose rules the check applies.
     public var engine: Engine
+    /// A note that the version that the operator states is newer than the rules; `nil` if it is not.
+    public var versionNote: String?
     /// The tables of the clients' PowerSync schema, as the operator states them.
     ///
     /// If the operator states no table for a collection, the check derives its columns from the collection's schema.
@@ -14,6 +16,9 @@ public struct EngineSettings: Hashable, Sendable {
 
     /// Creates settings without any statement about the engine's clients.
     public init(_ engine: Engine) { self.engine = engine }
+
+    /// Creates settings for the engine and the version that the operator states.
+    public init(_ stated: StatedEngine) { (engine, versionNote) = (stated.engine, stated.note) }
 }
 
 /// A table of the clients' PowerSync schema: the columns that the documents of one collection fill.

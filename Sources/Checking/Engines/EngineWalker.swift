@@ -13,6 +13,8 @@ struct EngineWalker: ~Escapable {
     private let limits: EnginePlan.Limits
     private let watched: TypeMask
     private let wantsInfo: Bool
+    private let judgesNames: Bool
+    private let judgesText: Bool
     private let root: Int
 
     @_lifetime(borrow plan)
@@ -24,6 +26,8 @@ struct EngineWalker: ~Escapable {
         range = plan.range
         limits = plan.limits
         self.wantsInfo = wantsInfo
+        judgesNames = plan.limits.names != nil
+        judgesText = plan.limits.text != nil
         watched = wantsInfo ? plan.limits.watched.union(plan.limits.watchedForInfo) : plan.limits.watched
         root = plan.firstNode
     }
@@ -33,18 +37,29 @@ struct EngineWalker: ~Escapable {
         var count = 0
         var expected = 0
         var found = -1
+        var seen = SeenNames()
         var position = view.firstPosition
         while let element = try lookup.next(
             &position, in: view, among: range, expected: expected, searching: limits.judgedInFields, found: &found)
         {
             count &+= 1
             let type = TypeMask(element.type)
+            if judgesNames, count <= SeenNames.most, !seen.isNew(element, of: view) {
+                try name(element, of: view, into: &sink)
+            }
+            if judgesText, !view.hasASCIIName(element) { invalidName(element, of: view, into: &sink) }
             if found >= 0 {
                 expected = found &+ 1
                 if !fields[found].plain.contains(type) { try field(element, found, of: view, into: &sink) }
             }
-            if watched.contains(type) { try top(element, of: view, into: &sink) }
+            if watched.contains(type), type != .string || !view.isASCIIString(element) {
+                try top(element, of: view, into: &sink)
+            }
         }
+        if let rule = limits.unreadable, try !view.isReadableByScript(as: .value) {
+            sink.report(Finding(rule, .certain, node: root, Found(.object, .unreadable)))
+        }
+        if judgesNames, count > SeenNames.most { try names(of: view, into: &sink) }
         if count &- 1 > limits.fields.most { try reportFields(of: view, into: &sink) }
         if view.byteCount > limits.harmlessSize { try reportSize(of: view, into: &sink) }
         if wantsInfo { try reportAbsentLists(in: view, into: &sink) }
@@ -84,14 +99,15 @@ extension EngineWalker {
     ) throws(BSONError) -> Bool {
         let type = TypeMask(element.type)
         for index in tests.indices where tests[index].types.contains(type) {
-            judge(element, tests[index], of: view, at: place, into: &sink)
+            try judge(element, tests[index], of: view, at: place, into: &sink)
         }
         if type == .object || type == .array {
             return try content(
                 of: try view.document(element), isArray: type == .array, depth: depth, into: &sink)
         }
         if type == .javascriptWithScope {
-            return try content(of: try view.scope(element), isArray: false, depth: depth &+ 1, into: &sink)
+            // PowerSync counts the levels from the scope of a top-level field, and those of a nested one as an object's.
+            return try content(of: try view.scope(element), isArray: false, depth: max(depth, 1), into: &sink)
         }
         return false
     }
@@ -106,7 +122,9 @@ extension EngineWalker {
         var isTooDeep = false
         var position = view.firstPosition
         while let element = try view.step(&position) {
-            guard watched.contains(TypeMask(element.type)) else { continue }
+            let type = TypeMask(element.type)
+            if judgesText, !isArray, !view.hasASCIIName(element) { invalidName(element, of: view, into: &sink) }
+            guard watched.contains(type), type != .string || !view.isASCIIString(element) else { continue }
             if isArray { sink.enter(.elements) } else { sink.enter(field: element, of: view) }
             if try value(element, of: view, at: .nested, depth: depth &+ 1, into: &sink) { isTooDeep = true }
             sink.leave()
@@ -118,7 +136,7 @@ extension EngineWalker {
     private func judge<Sink: FindingSink>(
         _ element: BSONElement, _ test: EnginePlan.ValueTest, of view: borrowing BSONView, at place: EngineRule.Places,
         into sink: inout Sink
-    ) {
+    ) throws(BSONError) {
         guard test.places.contains(place) else { return }
         var found = Found(element.type)
         switch test.kind {
@@ -137,6 +155,12 @@ extension EngineWalker {
         case .legacyUUID:
             guard view.binarySubtype(element) == 3, view.binaryLength(element) == 16 else { return }
             found = binary(element, of: view)
+        case .wrongLength:
+            if view.hasRightLength(element, exactly: false) { return }
+            found.detail = .wrongLength
+        case .notUTF8:
+            if try view.isUTF8(element) { return }
+            found.detail = .invalidText
         }
         sink.visit(at: element, of: view)
         sink.report(Finding(test.rule, test.level, node: root, found))
@@ -167,8 +191,7 @@ extension EngineWalker {
         switch field.kind {
         case .id: return try id(element, field, node: node, of: view, into: &sink)
         case .forbidden: found = Found(element.type)
-        case .text: return
-        case .integer, .real: found = lost(element, in: field.kind, of: view)
+        case .integer, .real, .text: found = lost(element, in: field.kind, of: view)
         case .property: return try property(element, field, node: node, of: view, into: &sink)
         }
         if let found {
@@ -185,7 +208,16 @@ extension EngineWalker {
         into sink: inout Sink
     ) throws(BSONError) {
         let type = TypeMask(element.type)
-        if !field.accepts.contains(type) {
+        let rule: Rule? =
+            if type == .null || type == .undefined {
+                limits.nullID
+            } else if let unreadable = limits.unreadableID, try !view.isReadableByScript(element, as: .key) {
+                unreadable
+            } else { view.isFalseInScript(element) ? limits.falsyID : nil }
+        if let rule {
+            let detail = rule == limits.unreadableID ? Found.Detail.unreadable : rule == limits.falsyID ? .falsy : .none
+            sink.report(Finding(rule, .certain, node: node, Found(element.type, detail)))
+        } else if !field.accepts.contains(type) {
             sink.report(Finding(field.rule, field.level, node: node, Found(element.type)))
         } else if limits.hasOnlyUUIDs, type == .binData, !isUUID(element, of: view) {
             sink.report(Finding(field.rule, field.level, node: node, binary(element, of: view)))
@@ -228,7 +260,10 @@ extension EngineWalker {
             return detail == .exact || isNull && type == .double ? nil : Found(element.type, detail)
         }
         if type == .timestamp {
-            return Double(exactly: view.int64(element)) == nil ? Found(element.type, .inexact) : nil
+            // SQLite reads a number of more than 63 bits as a real, and casts that to the largest integer.
+            let bits = UInt64(bitPattern: view.int64(element))
+            if column != .real { return bits > Int64.max ? Found(element.type, .beyondInt64) : nil }
+            return Double(exactly: bits) == nil ? Found(element.type, .inexact) : nil
         }
         if type == .string {
             return isNumber(view.stringBytes(element), isWhole: column == .integer)
@@ -285,6 +320,62 @@ extension EngineWalker {
     }
 }
 
+// MARK: names
+
+extension EngineWalker {
+    /// Reports a top-level field whose value is lost because of its name.
+    ///
+    /// JavaScript sets the prototype of the row in place of a field `__proto__`, and keeps the last field of a name.
+    @inline(never)
+    private func name<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
+    ) throws(BSONError) {
+        guard let rule = limits.names else { return }
+        func report(_ element: BSONElement, _ detail: Found.Detail) {
+            sink.enter(field: element, of: view)
+            sink.report(Finding(rule, .certain, node: root, Found(element.type, detail)))
+            sink.leave()
+        }
+        if view.nameBytes(element).isEqual(to: "__proto__") {
+            if element.type != .null { report(element, .prototypeName) }
+            return
+        }
+        var position = view.firstPosition
+        var last: BSONElement?
+        while let other = try view.next(&position), other.nameOffset < element.nameOffset {
+            if view.nameBytes(other).isEqual(to: view.nameBytes(element)) { last = other }
+        }
+        if let last, last.type != .null { report(last, .repeatedName) }
+    }
+
+    /// Judges the names of a document that has too many for ``SeenNames``.
+    @inline(never)
+    private func names<Sink: FindingSink>(of view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+        var hashes: Set<Int> = []
+        var (position, count) = (view.firstPosition, 0)
+        while let element = try view.next(&position) {
+            count += 1
+            var hasher = Hasher()
+            view.nameBytes(element).hash(into: &hasher)
+            let isNew = hashes.insert(hasher.finalize()).inserted
+            if count > SeenNames.most, !isNew || view.nameBytes(element).isEqual(to: "__proto__") {
+                try name(element, of: view, into: &sink)
+            }
+        }
+    }
+
+    /// Reports a name that is not ASCII, if it is not UTF-8 either.
+    @inline(never)
+    private func invalidName<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
+    ) {
+        guard let rule = limits.text, !view.nameBytes(element).isUTF8 else { return }
+        sink.enter(field: element, of: view)
+        sink.report(Finding(rule, .certain, node: root, Found(element.type, .invalidName)))
+        sink.leave()
+    }
+}
+
 // MARK: the document as a whole
 
 extension EngineWalker {
@@ -297,14 +388,26 @@ extension EngineWalker {
 
     @inline(never)
     private func reportSize<Sink: FindingSink>(of view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+        // The finding has the path of the largest field, because a repair changes that.
+        var largest: BSONElement?
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            if element.valueLength > largest?.valueLength ?? 0 { largest = element }
+        }
+        guard let largest else { return }
+        sink.enter(field: largest, of: view)
+        defer { sink.leave() }
+        func report(_ limit: EnginePlan.Limits.Limit, _ detail: Found.Detail, into sink: inout Sink) {
+            self.report(limit, detail, largest.type.rawValue, into: &sink)
+        }
         if view.byteCount > limits.size.most { report(limits.size, .larger, into: &sink) }
         if view.byteCount > limits.secondSize.most { report(limits.secondSize, .larger, into: &sink) }
-        if view.byteCount > limits.rowSize.most {
-            report(limits.rowSize, .larger, into: &sink)
-        } else if view.byteCount > limits.rowSize.most / 8,
-            try JSONText.rowLength(of: view) > limits.rowSize.most
-        {
-            report(limits.rowSize, .largerAsJSON, into: &sink)
+        guard view.byteCount > limits.leastRowSize else { return }
+        let row = try RowSize(of: view)
+        if row.units > limits.rowUnits.most {
+            report(limits.rowUnits, .largerAsJSON, into: &sink)
+        } else if row.bytes > limits.rowBytes.most {
+            report(limits.rowBytes, .largerAsJSON, into: &sink)
         }
     }
 

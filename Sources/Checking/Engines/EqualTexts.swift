@@ -70,29 +70,33 @@ extension Tally {
             below: [.field("_id")])
         let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
-        // The check against the active schema uses the same engine's rules, so the document also fails under the active
-        // schema.
-        (new.verdict, new.active) = (.certain, before.map { _ in .certain })
-        if !isExcepted { new.unexcepted = .certain }
-        if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }
+        // One of the documents with a text arrives, so the first one adds no failing document to the counts.
+        if let text = try schema.idText(of: document), !equalTexts.insert(text).inserted {
+            // The check against the active schema uses the same engine's rules, so the document also fails under the
+            // active schema.
+            (new.verdict, new.active) = (.certain, before.map { _ in .certain })
+            if !isExcepted { new.unexcepted = .certain }
+            if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }
+        }
         counts.replace(old, by: new)
         count(located, of: id)
+        guard new.verdict >= .possible else { return }
         onFailure?(
             FailingDocument(
-                namespace: schema.namespace, id: id, verdict: .certain, active: new.active, isInLedger: isInLedger,
+                namespace: schema.namespace, id: id, verdict: new.verdict, active: new.active, isInLedger: isInLedger,
                 isExcepted: new.unexcepted < .possible,
                 violations: collector.violations(in: schema) + [schema.violation(located)]))
     }
 }
 
-/// The text of a document's `_id`.
-///
-/// An engine that uses texts as keys identifies the document by this text.
-package enum IDText {
-    /// Returns the text of the document's `_id`; `nil` if the `_id` is missing, or has no text, such as null.
+extension CompiledSchema {
+    /// Returns the text of the document's `_id`, by which an engine that uses texts as keys identifies the document.
+    ///
+    /// Returns `nil` if the `_id` is missing or has no text, such as null, or if the engine stores no row for it.
     /// - Throws: ``BSONError`` if the bytes are damaged.
-    package static func text(of document: borrowing BSONView) throws(BSONError) -> [UInt8]? {
+    package func idText(of document: borrowing BSONView) throws(BSONError) -> [UInt8]? {
         guard let element = try document.find("_id") else { return nil }
+        if engine?.limits.falsyID != nil, document.isFalseInScript(element) { return nil }
         return try JSONText.text(of: element, in: document)
     }
 }

@@ -14,41 +14,11 @@ struct JSONText {
     static func text(of element: BSONElement, in view: borrowing BSONView) throws(BSONError) -> [UInt8]? {
         switch TypeMask(element.type) {
         case .string, .symbol: return view.stringBytes(element).copied()
-        case .object, .array:
+        case .object, .array, .regex, .javascript, .javascriptWithScope, .dbPointer:
             var text = JSONText()
-            try text.append(content: try view.document(element), isArray: TypeMask(element.type) == .array, depth: 0)
+            try text.append(element, of: view, depth: 0)
             return text.bytes
         default: return try view.value(element).plainText.map { Array($0.utf8) }
-        }
-    }
-
-    /// Returns the length of a document as JSON text, in UTF-16 code units, as JavaScript counts it.
-    /// - Throws: ``BSONError`` if the document is damaged.
-    static func rowLength(of view: borrowing BSONView) throws(BSONError) -> Int {
-        var length = 2
-        var position = view.firstPosition
-        while let element = try view.next(&position) {
-            length += quotedLength(view.nameBytes(element).copied()) + 2
-            switch TypeMask(element.type) {
-            case .null, .undefined, .minKey, .maxKey: length += 4
-            case .double, .int, .long, .timestamp, .bool:
-                length += try text(of: element, in: view)?.count ?? 4
-            default: length += try text(of: element, in: view).map(quotedLength) ?? 0
-            }
-        }
-        return length
-    }
-
-    /// Returns the length of a text as a JSON string with its quotation marks, in UTF-16 code units.
-    private static func quotedLength(_ text: [UInt8]) -> Int {
-        text.reduce(2) { length, byte in
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 8, 9, 10, 12, 13: length + 2
-            case 0..<0x20: length + 6
-            case 0x80..<0xC0: length
-            case 0xF0...: length + 2
-            default: length + 1
-            }
         }
     }
 
@@ -65,7 +35,7 @@ struct JSONText {
                 append(quoted: view.nameBytes(element).copied())
                 append(":")
             }
-            try append(element, of: view, depth: depth)
+            try append(element, of: view, depth: depth + 1)
         }
         append(isArray ? "]" : "}")
     }
@@ -84,15 +54,47 @@ struct JSONText {
     private mutating func append(_ element: BSONElement, of view: borrowing BSONView, depth: Int) throws(BSONError) {
         switch TypeMask(element.type) {
         case .object, .array:
-            try append(
-                content: try view.document(element), isArray: TypeMask(element.type) == .array, depth: depth + 1)
+            try append(content: try view.document(element), isArray: element.type == .array, depth: depth)
         case .string, .symbol: append(quoted: view.stringBytes(element).copied())
         case .double:
             let number = view.double(element)
             append(number.isFinite ? BSONValue.scriptText(of: number) : "null")
         case .int, .long, .timestamp, .bool: append(try view.value(element).plainText ?? "null")
+        default: try append(rare: try view.value(element), depth: depth)
+        }
+    }
+
+    private mutating func append(rare value: BSONValue, depth: Int) throws(BSONError) {
+        switch value {
+        case .regex(let pattern, let options):
+            append(["pattern": pattern, "options": options])
+            append("}")
+        case .javascript(let code):
+            append(["code": code])
+            append(",\"scope\":null}")
+        case .javascriptWithScope(let code, let scope):
+            append(["code": code])
+            append(",\"scope\":")
+            try append(content: scope.view, isArray: false, depth: depth)
+            append("}")
+        case .dbPointer(let name, let id):
+            let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            append(["collection": String(parts[parts.count - 1]), "oid": id.description])
+            if parts.count > 1 {
+                append(",\"db\":")
+                append(quoted: Array(parts[0].utf8))
+            }
+            append(",\"fields\":{}}")
         default:
-            guard let text = try view.value(element).plainText else { return append("null") }
+            guard let text = value.plainText else { return append("null") }
+            append(quoted: Array(text.utf8))
+        }
+    }
+
+    /// Appends an object of texts without its closing brace.
+    private mutating func append(_ texts: KeyValuePairs<String, String>) {
+        for (index, (name, text)) in texts.enumerated() {
+            append("\(index == 0 ? "{" : ",")\"\(name)\":")
             append(quoted: Array(text.utf8))
         }
     }
@@ -117,6 +119,56 @@ struct JSONText {
     }
 }
 
+/// The size of a document's row, which is JSON text: PowerSync's query `SELECT _id AS id, *` writes the `_id` twice.
+struct RowSize {
+    /// The length in UTF-16 code units, in which JavaScript counts.
+    private(set) var units = 1
+    /// The length in bytes of UTF-8.
+    private(set) var bytes = 1
+
+    /// Measures the row of a document.
+    /// - Throws: ``BSONError`` if the document is damaged.
+    init(of view: borrowing BSONView) throws(BSONError) {
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            let isID = view.nameBytes(element).isEqual(to: "_id")
+            for name in isID ? [Array("id".utf8), Array("_id".utf8)] : [view.nameBytes(element).copied()] {
+                try add(name, element, of: view)
+            }
+        }
+    }
+
+    private mutating func add(
+        _ name: [UInt8], _ element: BSONElement, of view: borrowing BSONView
+    ) throws(BSONError) {
+        let text = try JSONText.text(of: element, in: view)
+        switch TypeMask(element.type) {
+        case .binData where text == nil: return  // only the query can make text of other binary data
+        case .null, .undefined, .minKey, .maxKey: add(plain: 4)
+        case .double, .int, .long, .timestamp, .bool: add(plain: text?.count ?? 4)
+        default: add(quoted: text ?? [])
+        }
+        add(quoted: name)
+        add(plain: 2)
+    }
+
+    private mutating func add(plain count: Int) { (units, bytes) = (units + count, bytes + count) }
+
+    private mutating func add(quoted text: [UInt8]) {
+        let text = unsafe text.span.bytes.isUTF8 ? text : Array(String(decoding: text, as: UTF8.self).utf8)
+        add(plain: 2)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 8, 9, 10, 12, 13: add(plain: 2)
+            case 0..<0x20: add(plain: 6)
+            case 0x80..<0xC0: bytes += 1
+            case 0xF0...: (units, bytes) = (units + 2, bytes + 1)
+            default: add(plain: 1)
+            }
+        }
+    }
+}
+
 extension BSONValue {
     /// The text of a scalar; `nil` for strings, symbols and containers, and for a value without a text.
     fileprivate var plainText: String? {
@@ -130,12 +182,9 @@ extension BSONValue {
         case .objectID(let id): id.description
         case .date(let milliseconds): Self.text(ofDate: milliseconds)
         case .binary(subtype: 4, let bytes) where bytes.count == 16: Self.text(ofUUID: bytes)
-        case .javascript(let code): "{\"code\":\(code.quotedAsJSON),\"scope\":null}"
-        case .javascriptWithScope(let code, _): "{\"code\":\(code.quotedAsJSON),\"scope\":{}}"
-        case .regex(let pattern, let options):
-            "{\"pattern\":\(pattern.quotedAsJSON),\"options\":\(options.quotedAsJSON)}"
-        case .dbPointer(let collection, let id): "{\"collection\":\(collection.quotedAsJSON),\"oid\":\"\(id)\"}"
-        case .string, .invalidString, .symbol, .object, .array, .binary, .null, .undefined, .minKey, .maxKey: nil
+        case .string, .invalidString, .symbol, .object, .array, .regex, .javascript, .javascriptWithScope, .dbPointer,
+            .binary, .null, .undefined, .minKey, .maxKey:
+            nil
         }
     }
 
@@ -188,10 +237,19 @@ extension BSONValue {
         return "\(plain)e\(exponent < 0 ? "-" : "+")\(abs(exponent))"
     }
 
+    /// Returns a date as JavaScript's `toISOString` writes it: years outside 0 to 9999 have a sign and six digits.
     private static func text(ofDate milliseconds: Int64) -> String {
-        let rest = Int(milliseconds % 1_000 + 1_000) % 1_000
-        let seconds = ServerTime(milliseconds: milliseconds).iso8601.dropLast()
-        return "\(seconds)." + (rest < 100 ? "0" : "") + (rest < 10 ? "0" : "") + "\(rest)Z"
+        func padded(_ number: Int, _ digits: Int) -> String {
+            String(repeating: "0", count: max(0, digits - "\(number)".utf8.count)) + "\(number)"
+        }
+        let text = ServerTime(milliseconds: milliseconds).iso8601
+        let isBefore = text.hasPrefix("-")
+        let year = text.dropFirst(isBefore ? 1 : 0).prefix { $0 != "-" }
+        let rest = text.dropFirst(year.count + (isBefore ? 1 : 0)).dropLast()
+        let number = Int(year) ?? 0
+        let sign = isBefore ? "-" : number > 9_999 ? "+" : ""
+        let fraction = padded(Int(milliseconds % 1_000 + 1_000) % 1_000, 3)
+        return "\(sign)\(padded(number, sign.isEmpty ? 4 : 6))\(rest).\(fraction)Z"
     }
 
     private static func text(ofUUID bytes: [UInt8]) -> String {

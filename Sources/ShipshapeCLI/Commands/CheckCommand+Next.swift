@@ -38,13 +38,24 @@ extension CheckCommand {
     /// if every document was read, the command plans jobs. If documents would or might stop syncing, the jobs are for
     /// the schema change; else they repair the documents that fail under the live schema.
     func next(after report: CheckReport) -> String? {
-        if let explanation = Self.explanation(of: report) { return explanation }
+        if let explanation = Self.explanation(of: report) { return repairOfEngine(after: report) ?? explanation }
         guard let schema = subject.schema, !report.isPartial else { return nil }
         let place = subject.collection.map { (name: "--collection", value: $0) }
         guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
         return "\(NextCommand("plan", [active.name, schema.name], place + [("--out", "jobs")]))"
+    }
+
+    /// Returns the command that plans the repair of the documents at which the engine halts, or of which it loses
+    /// something; `nil` with a schema, after a check of a dump, and if no document certainly fails.
+    private func repairOfEngine(after report: CheckReport) -> String? {
+        guard let engine = engine.engine, subject.schema == nil, subject.source == nil, scan.map.isEmpty,
+            subject.collection.count < 2, report.total.unexcepted.certain > 0
+        else { return nil }
+        let place = subject.collection.map { (name: "--collection", value: $0) }
+        let flags = [("--engine", engine.rawValue)] + place + [("--out", PlanFiles.folderForRepairs)]
+        return "\(NextCommand("plan", [], flags))"
     }
 
     /// Returns the command that plans the repair of documents; `nil` if no document fails under the live schema.

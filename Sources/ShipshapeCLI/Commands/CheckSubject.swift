@@ -81,7 +81,12 @@ struct CheckSubject {
         guard command.subject.source == nil else {
             throw UsageError("a database needs a live deployment: with --source, name each collection by --collection")
         }
-        let pool = try command.connection.pool()
+        return try await collections(of: database, on: try command.connection.pool())
+    }
+
+    /// Returns the collections of a database that the server lists for the user, apart from views, time series and
+    /// system collections.
+    static func collections(of database: String, on pool: ClientPool) async throws -> [Namespace] {
         let infos = try await pool.withClient { client throws(MongoError) in
             try client.listCollections(of: database, options: ["nameOnly": true, "authorizedCollections": true])
         }
@@ -97,7 +102,7 @@ extension CollectionSchema {
     /// Creates a schema that every document fits.
     ///
     /// The check uses this schema if the operator gives none for the collection.
-    fileprivate init(withoutSchema namespace: Namespace) {
+    init(withoutSchema namespace: Namespace) {
         self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
         dialect = .jsonSchema
     }

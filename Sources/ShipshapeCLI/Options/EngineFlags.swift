@@ -11,13 +11,16 @@ struct EngineFlags: ParsableArguments {
         name: .customLong("engine"),
         help: ArgumentHelp(
             "Also report what this sync engine halts at, drops or loses: powersync, objectbox, ditto, rxdb, "
-                + "couchbase, any, or device-sync (the default for App Services schemas).",
+                + "couchbase, any, or device-sync (the default for App Services schemas); powersync@1.26.0 states the "
+                + "version that runs.",
             valueName: "engine"), completion: .list(Engine.allCases.map(\.rawValue)),
-        transform: { try Engine.named($0).get() })
-    var named: Engine?
+        transform: { try StatedEngine($0) })
+    var named: StatedEngine?
 
     /// The engine: that of `--engine`, else the setting; `nil` if there is none.
-    var engine: Engine? { named ?? Settings.current[Known.engine] }
+    var engine: Engine? { stated?.engine }
+
+    private var stated: StatedEngine? { named ?? Settings.current[Known.engine] }
 
     /// The files with facts about the engine's clients, which the settings name.
     var files: [String] { [columns, model].compactMap(\.self) }
@@ -28,8 +31,8 @@ struct EngineFlags: ParsableArguments {
     /// Reads the facts about the engine's clients; `nil` if the operator names no engine.
     /// - Throws: ``LocatedError`` for the columns; ``SchemaError`` for the model.
     func settings() throws -> EngineSettings? {
-        guard let engine else { return nil }
-        var settings = EngineSettings(engine)
+        guard let stated else { return nil }
+        var settings = EngineSettings(stated)
         if let columns { settings.tables = try ColumnsFile.read(at: columns) }
         if let model { settings.model = try ObjectBoxModel.read(at: model) }
         return settings
@@ -52,6 +55,10 @@ extension EngineSettings {
     ///
     /// For PowerSync, also returns a note on each collection that the file of columns describes but the check does not cover.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
+        [versionNote].compactMap(\.self) + clientNotes(for: schema, hasSchema: hasSchema)
+    }
+
+    private func clientNotes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
         switch engine {
         case .powersync:
             let others = tables.filter { table in !schema.collections.contains { table.holds($0.namespace) } }

@@ -116,9 +116,9 @@ enum Known {
         "exceptions", "the file of accepted findings, or none; \(ExceptionsFile.standardName) if it is present")
     static let owner = Setting<String?>(
         "owner", "the person or team that answers for findings that --accept accepts; the login name")
-    static let engine = Setting<Engine?>(
+    static let engine = Setting<StatedEngine?>(
         "engine", "the sync engine that serves the documents, as --engine takes it", default: nil
-    ) { try Engine.named($0).get() }
+    ) { try StatedEngine($0) }
     static let columns = Setting<String?>(
         "columns", "a YAML file with the columns of the clients' PowerSync schema")
     static let engineModel = Setting<String?>("engine-model", "the objectbox-model.json of the ObjectBox clients")

@@ -82,7 +82,8 @@ import Testing
             for word in ["headroom", "ledger", "unsynced", "unsyncable", "limit ", "100,000"] {
                 #expect(!run.output.contains(word), "\(run.output)")
             }
-            #expect(run.output.contains("shipshape explain powersync-date"))
+            #expect(
+                run.output.contains("Next: shipshape plan --engine powersync --collection \(database.name).Task --out"))
         }
     }
 
@@ -285,7 +286,7 @@ import Testing
         #expect(run.exitCode == 1, "\(run.errors)")
         #expect(
             run.output.hasPrefix(
-                "2 documents never arrive in PowerSync, 1 value of 1 document arrives as 0 or null, or not at all."),
+                "1 document never arrives in PowerSync, 1 value of 1 document arrives as 0 or null, or not at all."),
             "\(run.output)")
     }
 

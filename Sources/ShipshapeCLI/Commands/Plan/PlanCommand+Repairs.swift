@@ -14,29 +14,36 @@ internal import ServerSchema
 extension PlanCommand {
     /// Plans the repair of the documents that fail a schema now.
     func planRepairs(of argument: SchemaArgument) async throws -> CommandOutcome {
-        let pool = try connection.pool()
         let schema = try await argument.read(namespace: asked, takesPrisma: true, connection: connection)
+        return try await planRepairs(NamedSchema(argument: argument, schema: schema), try engine.settings())
+    }
+
+    /// Plans the repair of the documents that fail a schema or trouble an engine now.
+    func planRepairs(_ named: NamedSchema, _ settings: EngineSettings?) async throws -> CommandOutcome {
+        let (pool, schema) = (try connection.pool(), named.schema)
         let namespaces = schema.collections.map(\.namespace)
         try await pool.requirePrivileges(for: "plan", on: WorkPlaces(reading: namespaces))
         var options = PlanOptions()
         options.defaults = decisions.defaults
         let planner = Planner(from: schema, to: schema, options: options)
-        let report = try await check(schema, on: pool, hasExceptions: true)
+        let report = try await check(schema, on: pool, hasExceptions: true, settings)
         var plan = try planned(by: planner) { try planner.repairs(of: report, includesPossible: strict) }
+        plan.notes += settings?.notes(for: schema, hasSchema: !schemas.isEmpty) ?? []
         let survey = plan
         plan = try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: survey, from: try pool.client())
         }
-        let named = NamedSchema(argument: argument, schema: schema)
         return try finish(plan, planner, named, named, only: asked ?? (schema.isOneFile ? namespaces.first : nil))
     }
 
     /// The collection that `--collection` names; `nil` without it.
-    private var asked: Namespace? { collection.flatMap { Namespace($0) } }
+    var asked: Namespace? { collection.flatMap { Namespace($0) } }
 
     /// Checks the documents, as `check` does without an active schema and without the ledger.
     /// - Parameter hasExceptions: whether findings that the operator's file of exceptions covers are left out.
-    func check(_ schema: ServerSchema, on pool: ClientPool, hasExceptions: Bool) async throws -> CheckReport {
+    func check(
+        _ schema: ServerSchema, on pool: ClientPool, hasExceptions: Bool, _ engine: EngineSettings? = nil
+    ) async throws -> CheckReport {
         let namespaces = schema.collections.map(\.namespace)
         var run = CheckRun(
             schema: schema, limit: .max, scan: ScanSelection(Settings.current),
@@ -45,6 +52,7 @@ extension PlanCommand {
         run.ledger.location = .none
         run.stateDatabase = StateDatabase.name
         run.rules.assumptions = AppSettings.assumptions
+        run.rules.assumptions.engine = engine
         if hasExceptions {
             run.rules.exceptions = try Exceptions().read(
                 for: schema.collections.map(run.compile), of: schema, isPart: collection != nil)

@@ -14,17 +14,20 @@ internal import ServerSchema
 /// schema (`SCHEMA`).
 struct PlanCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
-        "plan", "(<schema> | <old> <new>)",
+        "plan", "(<schema> | <old> <new> | --engine <engine>)",
         abstract: "Writes the jobs that make documents fit a schema: now, or after a change.",
         examples: [
             "plan schemas/v1 --out jobs --uri mongodb://db1/",
             "plan schemas/v1 schemas/v2 --out jobs --uri mongodb://db1/",
+            "plan --engine powersync --out jobs --uri mongodb://db1/app",
             "plan schemas/v1 schemas/v2 --out jobs --default Person.email=none",
         ],
         details: """
             With one SCHEMA, the jobs repair the documents that fail it now, whatever the reason. All documents of the \
             deployment are read, as by check. Each finding gets a step, or a remark why no step repairs it, with a \
-            filter that finds the documents. A step that can change none of them is not planned.
+            filter that finds the documents. A step that can change none of them is not planned. With --engine, the \
+            jobs also repair what halts that sync engine, which comes first, and what it drops or loses; then no schema \
+            is needed.
 
             With two, OLD is the active schema and NEW the one to deploy: each an App Services app folder, one \
             schema.json, a folder of them, a MongoDB validator file, a schema.prisma or a folder of .prisma files, or \
@@ -45,7 +48,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
             """)
 
     @Argument(help: "The schema that documents have to fit; or the active schema, then the one to deploy.")
-    var schemas: [SchemaArgument]
+    var schemas: [SchemaArgument] = []
 
     @Option(
         help: ArgumentHelp("The folder for the job files; it is created if needed.", valueName: "folder"),
@@ -65,6 +68,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
     @Flag(help: "With one schema: also repair documents that might fail.")
     var strict = false
 
+    @OptionGroup(title: "Engine") var engine: EngineFlags
     @OptionGroup(title: "Decisions") var decisions: DecisionFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
@@ -85,6 +89,9 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
             throw ValidationError("plan takes one schema, or OLD and NEW: leave out \(schemas[2].name)")
         }
         if schemas.count == 2 {
+            if engine.named != nil {
+                throw ValidationError("--engine repairs what it refuses now: it takes one schema or none, not two")
+            }
             if strict { throw ValidationError("--strict repairs what might fail now: it takes one schema, not two") }
             if schemas.allSatisfy(\.isLive) {
                 throw ValidationError("OLD and NEW are both live: there is nothing to plan")
@@ -100,11 +107,17 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
     }
 
     /// Whether the plan repairs what fails one schema; otherwise, it is for a change between two.
-    private var repairs: Bool { schemas.count == 1 }
+    private var repairs: Bool { schemas.count < 2 }
 
     func work() throws -> Work {
-        Work("plan", output: output, reads: schemas.map(\.name) + (repairs ? [Exceptions().path] : [])) { _ in
-            repairs ? try await planRepairs(of: schemas[0]) : try await planChange(from: schemas[0], to: schemas[1])
+        let reads = schemas.map(\.name) + (repairs ? [Exceptions().path] + engine.files : [])
+        return Work("plan", output: output, reads: reads) { _ in
+            if schemas.count == 2 { return try await planChange(from: schemas[0], to: schemas[1]) }
+            if let schema = schemas.first { return try await planRepairs(of: schema) }
+            guard let settings = try engine.settings(), settings.engine != .deviceSync else {
+                throw UsageError("name one schema, OLD and NEW, or a sync engine without a schema, with --engine")
+            }
+            return try await planRepairs(for: settings)
         }
     }
 
@@ -200,7 +213,9 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         let (jobs, partners) = (files.files, files.partners)
         let result = PlanResult(
             plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: IDForm.display
-        ) { name, file, flags in "\(NextCommand(name, [file], flags))" }
+        ) { name, file, flags in
+            "\(NextCommand(name, file.hasPrefix("--engine ") ? file.split(separator: " ").map(String.init) : [file], flags))"
+        }
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         var outcome = CommandOutcome.result(result, isOpen ? ExitStatus.findings : nil)
         let showsJobs = out == nil && !(jobs.isEmpty && partners.isEmpty) && output.output == .text

@@ -1,0 +1,163 @@
+import BSON
+import Foundation
+import ServerSchema
+import Testing
+
+@testable import Checking
+
+/// Compares the rules with `Tables/documents.jsonl`: documents, and their outcomes in the sources of PowerSync and RxDB.
+@Suite struct EngineTableTests {
+    @Test func theTableHasManyDocumentsOfEachOutcome() throws {
+        let rows = try EngineRow.all()
+        #expect(rows.count >= 2_000)
+        for outcome in ["halts", "dropped", "arrives"] { #expect(rows.count { $0.outcome == outcome } >= 50) }
+        var types: Set<BSONType> = []
+        for row in rows {
+            let document = try row.document()
+            try types.formUnion(row.types(in: document.view))
+        }
+        #expect(types.isSuperset(of: BSONType.allStored))
+    }
+
+    @Test func theWorstOutcomeIsThatOfTheEngine() throws {
+        var differences: [String] = []
+        for row in try EngineRow.all() {
+            let worst = try row.findings().compactMap { EngineRule.named($0.rule)?.outcome }.max()
+            let isEqual =
+                switch row.outcome {
+                case "halts": worst == .halts
+                case "dropped": worst == .dropped
+                default: row.id == "" ? worst == .dropped : worst == nil || worst == .lostValue
+                }
+            if !isEqual { differences.append("\(row): \(worst?.rawValue ?? "arrives")") }
+        }
+        #expect(differences == [])
+    }
+
+    @Test func theLostFieldsAreThoseOfTheEngine() throws {
+        var differences: [String] = []
+        for row in try EngineRow.all() where row.outcome == "arrives" {
+            var lost: Set<String> = []
+            for finding in try row.findings() where EngineRule.named(finding.rule)?.outcome == .lostValue {
+                if case .field(let name)? = finding.path.steps.first, name != "_id" { lost.insert(name) }
+            }
+            if lost != Set(row.lost ?? []) { differences.append("\(row): \(lost)") }
+        }
+        #expect(differences == [])
+    }
+
+    @Test func theTextOfEachIDIsThatOfTheEngine() throws {
+        let schema = CompiledSchema.of(EngineSettings(.powersync))
+        var differences: [String] = []
+        for row in try EngineRow.all() where row.outcome == "arrives" && row.id != nil && row.id != "" {
+            let document = try row.document()
+            let text = try schema.idText(of: document.view).map { String(decoding: $0, as: UTF8.self) }
+            if text != row.id { differences.append("\(row): \(text ?? "nil")") }
+        }
+        #expect(differences == [])
+    }
+
+    @Test func theOutcomeInRxDBIsThatOfItsPlugin() throws {
+        let schema = CompiledSchema.of(EngineSettings(.rxdb))
+        var differences: [String] = []
+        for row in try EngineRow.all() where row.rxdb != nil {
+            let document = try row.document()
+            let rules = try schema.violations(in: document.view, includingInfo: false).map(\.rule)
+            let isHalted = rules.contains { EngineRule.named($0)?.outcome == .halts }
+            if isHalted != (row.rxdb == "halts") { differences.append("\(row): \(rules)") }
+        }
+        #expect(differences == [])
+    }
+
+    @Test func theSizeOfEachRowIsThatOfTheEngine() throws {
+        var differences: [String] = []
+        // A row keeps one value of each name.
+        let others = ["name", "repeated", "repeated far", "three", "two bad names", "bad and replaced name"]
+        for row in try EngineRow.all() where row.units != nil && !others.contains(row.kind) {
+            let document = try row.document()
+            let size = try RowSize(of: document.view)
+            if size.units != row.units || size.bytes != row.bytes { differences.append("\(row): \(size)") }
+        }
+        #expect(differences == [])
+    }
+}
+
+/// A row of the table: a document, and the engine's outcome for it.
+private struct EngineRow: Decodable, CustomStringConvertible {
+    var kind: String
+    var outcome: String
+    /// The document's bytes, in base64; `nil` for a large document, which the other fields describe.
+    var bson: String?
+    /// The outcome in RxDB; `nil` if it is not known.
+    var rxdb: String?
+    /// The engine's reason for an outcome other than "arrives".
+    var why: String?
+    /// The id of the row.
+    var id: String?
+    /// The top-level fields of which the row lacks a value.
+    var lost: [String]?
+    /// The length of the row's JSON in UTF-16 units, and in bytes of UTF-8.
+    var units: Int?
+    var bytes: Int?
+    /// The type of the column with the name `x`.
+    var column: String?
+    var text: String?
+    var times: Int?
+    var more: String?
+    var extra: Int?
+
+    static func all() throws -> [Self] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Tables/documents.jsonl")
+        var rows: [Self] = []
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            rows.append(try JSONDecoder().decode(Self.self, from: Data(line.utf8)))
+        }
+        return rows
+    }
+
+    var description: String { "\(kind) \(outcome) \(why ?? "") \(id ?? "") \(lost ?? []) \(bson?.prefix(120) ?? "")" }
+
+    func document() throws -> BSONDocument {
+        if let bson {
+            let bytes = try #require(Data(base64Encoded: bson))
+            return try BSONDocument(bytes: Array(bytes))
+        }
+        var fields: [(String, BSONValue)] = [
+            ("_id", 7), ("t", .string(String(repeating: text ?? "", count: times ?? 0))),
+        ]
+        if let more, !more.isEmpty { fields.append(("u", .string(String(repeating: more, count: extra ?? 0)))) }
+        return BSONDocument(fields)
+    }
+
+    /// Returns the types of a document's values, nested ones included.
+    func types(in view: borrowing BSONView) throws -> [BSONType] {
+        var types: [BSONType] = []
+        var position = view.firstPosition
+        while let element = try view.next(&position) {
+            types.append(element.type)
+            if element.type == .object || element.type == .array { types += try self.types(in: view.document(element)) }
+        }
+        return types
+    }
+
+    func findings() throws -> [Violation] {
+        var settings = EngineSettings(.powersync)
+        if let name = column, let column = ClientTable.ColumnType(rawValue: name) {
+            settings.tables = [ClientTable(collection: "Task", columns: [.init(name: "x", type: column)])]
+        }
+        let schema = CompiledSchema.of(settings)
+        let document = try document()
+        let findings = try schema.violations(in: document.view, includingInfo: false)
+        let verdict = try schema.check(document.view)
+        #expect(verdict == (findings.isEmpty ? .fits : .certain), "\(self)")
+        return findings
+    }
+}
+
+extension BSONType {
+    /// All types that a document can hold.
+    fileprivate static let allStored: [BSONType] = [
+        .double, .string, .object, .array, .binData, .undefined, .objectId, .bool, .date, .null, .regex, .dbPointer,
+        .javascript, .symbol, .javascriptWithScope, .int, .timestamp, .long, .decimal, .minKey, .maxKey,
+    ]
+}

@@ -1,0 +1,113 @@
+import BSON
+import Checking
+import ServerSchema
+import Testing
+
+@testable import Planning
+
+/// Tests the steps that are planned for what a sync engine refuses or loses, without a survey of the documents.
+@Suite struct EngineRepairTests {
+    /// Returns the plan of repairs for a collection `app.T` without a schema.
+    ///
+    /// The function also compiles each planned job that is not a draft, and throws an error if that fails.
+    private func plan(
+        _ documents: [BSONDocument], for engine: Engine = .powersync, columns: [ClientTable.Column] = []
+    ) throws -> SchemaPlan {
+        var collection = CollectionSchema(
+            namespace: Namespace(database: "app", collection: "T"),
+            root: SchemaNode(location: SourceLocation(file: "x", line: 1, column: 1)))
+        collection.dialect = .jsonSchema
+        var options = CheckOptions()
+        var settings = EngineSettings(engine)
+        settings.tables = [ClientTable(collection: "T", columns: columns)]
+        options.engine = settings
+        var tally = Tally(CompiledSchema(collection, options: options))
+        for document in documents { try tally.add(document.view) }
+        let report = CheckReport(
+            source: "test", collections: [CheckReport.Collection(tally)], ledger: nil, duration: .zero)
+        let schema = ServerSchema(dialect: .jsonSchema, collections: [collection])
+        let planner = Planner(from: schema, to: schema)
+        let plan = try planner.repairs(of: report, includesPossible: true)
+        for job in plan.jobs where !job.isDraft { _ = try planner.compiled(job) }
+        return plan
+    }
+
+    private func steps(_ plan: SchemaPlan) -> [String] { plan.jobs.flatMap(\.steps).map(\.text) }
+
+    private static let far = BSONValue.date(milliseconds: .max)
+
+    @Test func whatHaltsTheEngineComesFirst() throws {
+        let plan = try plan([["_id": 1, "a": .double(.nan), "b": ["x": .minKey], "z": [["at": Self.far]]]])
+        let kinds = plan.jobs.flatMap(\.entries).map { $0.step?.text(of: "field") ?? "" }
+        #expect(kinds == ["z[].at", "a", "b.x"])
+        #expect(plan.unplanned == 0 && plan.reviews == 3)
+        #expect(plan.collections.allSatisfy { $0.validator == nil })
+    }
+
+    @Test func aDateBecomesTheNearestThatAClientHolds() throws {
+        let steps = try steps(plan([["_id": 1, "at": Self.far]]))
+        #expect(
+            steps == [
+                "expression: {field: at, value: {$max: [{$min: [$at, {$date: {$numberLong: \"8640000000000000\"}}]}, "
+                    + "{$date: {$numberLong: \"-8640000000000000\"}}]}, when: {$eq: [{$type: $at}, date]}}"
+            ])
+    }
+
+    @Test(
+        arguments: [
+            (.double(.infinity), "expression"), (.maxKey, "expression"), (.undefined, "expression"),
+            (.binary(subtype: 2, bytes: [9, 0, 0, 0, 1]), "unset"),
+        ] as [(BSONValue, String)])
+    func aValueThatIsNoneIsReplaced(_ value: BSONValue, _ kind: String) throws {
+        let plan = try plan([["_id": 1, "x": value]])
+        #expect(plan.jobs.flatMap(\.steps).map(\.kind) == [kind] && plan.unplanned == 0)
+    }
+
+    @Test func aTimestampFrom2038BecomesSeconds() throws {
+        let plan = try plan(
+            [["_id": 1, "at": .timestamp(3_000_000_000 << 32)]], columns: [.init(name: "at", type: .integer)])
+        #expect(
+            steps(plan) == [
+                "expression: {field: at, value: {$toLong: {$divide: [{$toLong: {$toDate: $at}}, 1000]}}, "
+                    + "when: {$eq: [{$type: $at}, timestamp]}}"
+            ])
+    }
+
+    @Test func aValueIsConvertedToTheTypeOfItsColumn() throws {
+        let plan = try plan(
+            [["_id": 1, "age": "x", "price": "y"]],
+            columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])
+        #expect(steps(plan) == ["convert: {field: age, to: long}", "convert: {field: price, to: double}"])
+    }
+
+    @Test func aNestedObjectMovesToItsOwnCollection() throws {
+        let deep = (0..<22).reduce(BSONValue.int(1)) { value, _ in ["o": value] }
+        #expect(
+            try steps(plan([["_id": 1, "chain": deep]])) == [
+                "extract: {field: chain, to: app.T_chain, generate: objectId}"
+            ])
+        let list = (0..<22).reduce(BSONValue.int(1)) { value, _ in [value] }
+        let draft = try plan([["_id": 1, "chain": list]])
+        #expect(steps(draft) == [] && draft.entries.flatMap(\.suggestions).map(\.text) == ["unset: {field: chain}"])
+    }
+
+    @Test func theLargestTextOfALargeRowIsCutOff() throws {
+        let text = BSONValue.string(String(repeating: "x", count: 15 << 20))
+        let steps = try steps(plan([["_id": 1, "name": "a", "log": text]]))
+        #expect(
+            steps.count == 1 && steps[0].hasPrefix("expression: {field: log, value: {$substrCP: [$log, 0, 1000000]}"))
+    }
+
+    @Test func aReservedNameIsReplaced() throws {
+        #expect(try steps(plan([["_id": 1, "__proto__": 1]])) == ["rename: {from: __proto__, to: proto}"])
+        #expect(try steps(plan([["_id": "a", "_rev": 1]], for: .couchbase)) == ["rename: {from: _rev, to: rev}"])
+    }
+
+    @Test(arguments: [nil, 0, ["a": .regex(pattern: "(?i)x", options: "")], .minKey] as [BSONValue])
+    func noStepChangesAnID(_ id: BSONValue) throws {
+        let plan = try plan([["_id": id]])
+        #expect(steps(plan) == [] && plan.unplanned == 1)
+        let remark = try #require(plan.entries.first { $0.role == .manual }?.remarks.first)
+        #expect(remark.contains("_id cannot be changed in place") && remark.contains("shipshape partner"))
+    }
+}
