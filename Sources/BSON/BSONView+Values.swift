@@ -90,12 +90,14 @@ extension BSONView {
 
 extension BSONView {
     /// Whether all bytes of the element's name are ASCII.
+    @inlinable
     @inline(__always)
     package func hasASCIIName(_ element: BSONElement) -> Bool {
         isASCII(element.nameOffset, element.nameOffset &+ element.nameLength)
     }
 
     /// Whether all bytes of a `string` are ASCII.
+    @inlinable
     @inline(__always)
     package func isASCIIString(_ element: BSONElement) -> Bool {
         isASCII(element.valueOffset &+ 4, element.valueOffset &+ element.valueLength &- 1)

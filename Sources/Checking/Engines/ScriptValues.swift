@@ -112,155 +112,118 @@ struct ScriptPattern {
     private let units: [UInt16]
     private let hasNames: Bool
     private var at = 0
-    private var groups: [Group] = []
-    private var names: Set<[UInt16]> = []
-    private var references: Set<[UInt16]> = []
+    private var groups = [Group()]
+    private var names: Set<String> = []
+    private var references: Set<String> = []
 
-    /// An open group: whether it can be repeated, the names in its current alternative, and those in its earlier ones.
+    /// An open group: whether it can be repeated, and the names in its current and in its earlier alternatives.
     private struct Group {
         var isRepeatable = true
-        var names: Set<[UInt16]> = []
-        var earlier: Set<[UInt16]> = []
+        var names: Set<String> = []
+        var earlier: Set<String> = []
     }
 
     /// Whether JavaScript compiles the pattern with the flags that js-bson makes of the options.
     static func isValid(_ pattern: String, options: String) -> Bool {
-        let flags = options.utf8.filter { "ims".utf8.contains($0) }
-        guard Set(flags).count == flags.count else { return false }
-        let units = Array(pattern.utf16)
-        var named = Self(units, hasNames: false)
-        guard named.parse() else {
-            // A name makes `\k` a reference in the whole pattern, but no wrong pattern right.
-            return false
-        }
-        guard !named.names.isEmpty else { return true }
-        var second = Self(units, hasNames: true)
-        return second.parse() && second.references.isSubset(of: second.names)
+        let flags = options.filter { "ims".contains($0) }
+        var first = Self(pattern, hasNames: false)
+        guard Set(flags).count == flags.count, first.parse() else { return false }
+        // A group with a name makes `\k` a reference in the whole pattern.
+        var second = Self(pattern, hasNames: true)
+        return first.names.isEmpty || second.parse() && second.references.isSubset(of: second.names)
     }
 
-    private init(_ units: [UInt16], hasNames: Bool) { (self.units, self.hasNames) = (units, hasNames) }
+    private init(_ pattern: String, hasNames: Bool) { (units, self.hasNames) = (Array(pattern.utf16), hasNames) }
 
-    private var next: Unicode.Scalar? { at < units.count ? Unicode.Scalar(units[at]) ?? "\u{FFFD}" : nil }
-
-    private mutating func take(_ text: String) -> Bool {
-        let wanted = Array(text.utf16)
-        guard units[at...].starts(with: wanted) else { return false }
-        at += wanted.count
+    /// Reads one of the texts, if one follows.
+    private mutating func take(_ texts: String...) -> Bool {
+        guard let text = texts.first(where: { units[at...].starts(with: $0.utf16) }) else { return false }
+        at += text.utf16.count
         return true
     }
 
+    private mutating func take(while isTaken: (UInt16) -> Bool) -> String {
+        let taken = units[at...].prefix(while: isTaken)
+        at += taken.count
+        return String(decoding: taken, as: UTF16.self)
+    }
+
     private mutating func parse() -> Bool {
-        groups = [Group()]
-        while let unit = next {
+        while at < units.count {
+            if count() != nil { return false }
             at += 1
-            switch unit {
-            case "|":
+            switch UInt8(exactly: units[at - 1]) {
+            case UInt8(ascii: "|"):
                 groups[groups.count - 1].earlier.formUnion(groups[groups.count - 1].names)
                 groups[groups.count - 1].names = []
                 continue
-            case "(":
+            case UInt8(ascii: "("):
                 guard open() else { return false }
                 continue
-            case ")":
-                guard let group = groups.popLast(), !groups.isEmpty else { return false }
+            case UInt8(ascii: ")"):
+                guard groups.count > 1, let group = groups.popLast() else { return false }
                 groups[groups.count - 1].names.formUnion(group.names.union(group.earlier))
                 if !group.isRepeatable { continue }
-            case "^", "$": continue
-            case "*", "+", "?": return false
-            case "{":
-                at -= 1
-                guard count() == nil else { return false }
-                at += 1
-            case "[": guard set() else { return false }
-            case "\\":
-                guard let escaped = next else { return false }
-                at += 1
-                if escaped == "b" || escaped == "B" { continue }
-                if escaped == "k", hasNames {
+            case UInt8(ascii: "^"), UInt8(ascii: "$"): continue
+            case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"): return false
+            case UInt8(ascii: "["):
+                guard set() else { return false }
+            case UInt8(ascii: "\\"):
+                if take("b", "B") { continue }
+                if hasNames, take("k") {
                     guard take("<"), let name = name() else { return false }
                     references.insert(name)
+                } else {
+                    guard at < units.count else { return false }
+                    at += 1
                 }
             default: break
             }
-            guard repetition() else { return false }
+            if take("*", "+", "?") {
+                _ = take("?")
+            } else if let isOrdered = count() {
+                guard isOrdered else { return false }
+                _ = take("?")
+            }
         }
         return groups.count == 1
     }
 
     private mutating func open() -> Bool {
         var group = Group()
-        if take("?") {
-            if take("<=") || take("<!") {
-                group.isRepeatable = false
-            } else if take("<") {
-                guard let name = name(), !groups.contains(where: { $0.names.contains(name) }) else { return false }
-                names.insert(name)
-                groups[groups.count - 1].names.insert(name)
-            } else if !take(":"), !take("="), !take("!"), !modifiers() {
-                return false
-            }
+        if take("?<=", "?<!") {
+            group.isRepeatable = false
+        } else if take("?<") {
+            guard let name = name(), !groups.contains(where: { $0.names.contains(name) }) else { return false }
+            names.insert(name)
+            groups[groups.count - 1].names.insert(name)
+        } else if !take("?:", "?=", "?!"), take("?") {
+            // Modifiers such as `i-m`: each of them once, at least one, and at most one minus.
+            let text = take { (0x2D...0x73).contains($0) && "ims-".utf16.contains($0) }
+            guard take(":"), text != "-", !text.isEmpty, Set(text).count == text.count else { return false }
         }
         groups.append(group)
         return true
     }
 
-    /// Reads modifiers such as `i-m:`, each of them once, and at least one.
-    private mutating func modifiers() -> Bool {
-        var (seen, hasMinus): (Set<Unicode.Scalar>, Bool) = ([], false)
-        while let unit = next {
-            at += 1
-            if unit == ":" { return !seen.isEmpty }
-            if unit == "-", !hasMinus {
-                hasMinus = true
-            } else {
-                guard ["i", "m", "s"].contains(unit), seen.insert(unit).inserted else { return false }
-            }
-        }
-        return false
-    }
-
-    private mutating func name() -> [UInt16]? {
-        guard let end = units[at...].firstIndex(of: 0x3E) else { return nil }
-        let name = Array(units[at..<end])
-        let text = String(decoding: name, as: UTF16.self).unicodeScalars
-        let isName = text.enumerated().allSatisfy { index, scalar in
+    /// Reads the name of a group and its bracket.
+    private mutating func name() -> String? {
+        let name = take { $0 != UInt8(ascii: ">") }
+        let isName = name.unicodeScalars.enumerated().allSatisfy { index, scalar in
             scalar == "$" || scalar == "_"
                 || (index == 0 ? scalar.properties.isIDStart : scalar.properties.isIDContinue)
         }
-        at = end + 1
-        return isName && !name.isEmpty ? name : nil
-    }
-
-    /// Reads a repetition, if there is one.
-    /// - Returns: Whether it is none, or a right one.
-    private mutating func repetition() -> Bool {
-        if take("*") || take("+") || take("?") {
-            _ = take("?")
-        } else if let isOrdered = count() {
-            guard isOrdered else { return false }
-            _ = take("?")
-        }
-        return true
+        return take(">") && isName && !name.isEmpty ? name : nil
     }
 
     /// Reads `{n}`, `{n,}` or `{n,m}`.
     /// - Returns: Whether the numbers are in order; `nil` for other text, which is then not read.
     private mutating func count() -> Bool? {
         let start = at
-        func number() -> [UInt16]? {
-            let first = at
-            while let unit = next, ("0"..."9").contains(unit) { at += 1 }
-            return at > first ? Array(units[first..<at].drop { $0 == 0x30 }) : nil
+        if take("{"), let low = Double(take { (0x30...0x39).contains($0) }) {
+            let high = take(",") ? Double(take { (0x30...0x39).contains($0) }) ?? .infinity : low
+            if take("}") { return low <= high }
         }
-        guard take("{"), let low = number() else { return rewind(to: start) }
-        guard take(",") else { return take("}") ? true : rewind(to: start) }
-        let high = number()
-        guard take("}") else { return rewind(to: start) }
-        guard let high else { return true }
-        return low.count == high.count ? !high.lexicographicallyPrecedes(low) : low.count < high.count
-    }
-
-    private mutating func rewind(to start: Int) -> Bool? {
         at = start
         return nil
     }
@@ -268,63 +231,57 @@ struct ScriptPattern {
     /// Reads a set of characters after its bracket; a range from a class such as `\d`, or to one, is no range.
     private mutating func set() -> Bool {
         _ = take("^")
-        while let unit = next {
-            if unit == "]" {
-                at += 1
-                return true
-            }
+        while !take("]") {
             guard let low = member() else { return false }
-            guard next == "-", at + 1 < units.count, units[at + 1] != 0x5D else { continue }
+            guard units[at...].first == 0x2D, units[at...].dropFirst().first ?? 0x5D != 0x5D else { continue }
             at += 1
             guard let high = member() else { return false }
-            if let low = low.unit, let high = high.unit, low > high { return false }
+            if low >= 0, high >= 0, low > high { return false }
         }
-        return false
+        return true
     }
 
-    private mutating func member() -> (unit: UInt16?, isRead: Bool)? {
-        let unit = units[at]
+    /// Reads a member of a set.
+    /// - Returns: Its character; a negative number for a class, and `nil` at the end of the pattern or for a wrong `\k`.
+    private mutating func member() -> Int? {
+        guard at < units.count else { return nil }
         at += 1
-        guard unit == 0x5C else { return (unit, true) }
-        guard let escaped = next else { return nil }
+        guard units[at - 1] == 0x5C else { return Int(units[at - 1]) }
+        guard at < units.count, !hasNames || units[at] != 0x6B else { return nil }
         at += 1
-        func digits(_ most: Int, radix: Int) -> UInt16? {
+        func number(_ most: Int, _ radix: Int) -> Int? {
             let text = String(decoding: units[at...].prefix(most), as: UTF16.self)
-            guard text.utf16.count == most, text.allSatisfy(\.isHexDigit), let value = UInt16(text, radix: radix) else {
-                return nil
-            }
+            guard text.utf16.count == most, text.allSatisfy(\.isHexDigit) else { return nil }
             at += most
-            return value
+            return Int(text, radix: radix)
         }
-        switch escaped {
-        case "d", "D", "w", "W", "s", "S": return (nil, true)
-        case "k" where hasNames: return nil
-        case "b": return (8, true)
-        case "t": return (9, true)
-        case "n": return (10, true)
-        case "v": return (11, true)
-        case "f": return (12, true)
-        case "r": return (13, true)
-        case "x": return (digits(2, radix: 16) ?? 0x78, true)
-        case "u": return (digits(4, radix: 16) ?? 0x75, true)
+        switch Unicode.Scalar(units[at - 1]) ?? "?" {
+        case "d", "D", "w", "W", "s", "S": return -1
+        case "b": return 8
+        case "t": return 9
+        case "n": return 10
+        case "v": return 11
+        case "f": return 12
+        case "r": return 13
+        case "x": return number(2, 16) ?? 0x78
+        case "u": return number(4, 16) ?? 0x75
         case "0"..."7":
-            var value = UInt16(escaped.value - 0x30)
-            while let digit = next, ("0"..."7").contains(digit), value * 8 + UInt16(digit.value - 0x30) <= 255 {
-                value = value * 8 + UInt16(digit.value - 0x30)
+            var value = Int(units[at - 1]) - 0x30
+            while let digit = units[at...].first, (0x30...0x37).contains(digit), value < 32 {
+                value = value * 8 + Int(digit) - 0x30
                 at += 1
             }
-            return (value, true)
+            return value
         case "c":
-            if let letter = next, letter.isASCII,
-                letter.properties.isAlphabetic || ("0"..."9").contains(letter)
-                    || letter == "_"
+            if let letter = units[at...].first.flatMap(UInt8.init(exactly:)),
+                letter | 0x20 >= 0x61 && letter | 0x20 <= 0x7A || 0x30...0x39 ~= letter || letter == 0x5F
             {
                 at += 1
-                return (UInt16(letter.value % 32), true)
+                return Int(letter) % 32
             }
             at -= 1
-            return (0x5C, true)
-        default: return (units[at - 1], true)
+            return 0x5C
+        default: return Int(units[at - 1])
         }
     }
 }

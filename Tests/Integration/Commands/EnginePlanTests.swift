@@ -1,0 +1,112 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests `plan --engine`: the way from documents that halt an engine to a safe check, by the program's own next lines.
+@Suite struct EnginePlanTests {
+    private static let far = BSONValue.date(milliseconds: .max)
+
+    /// Returns the first line of an output that begins with these words.
+    private func line(_ words: String, in run: ProgramRun) throws -> String {
+        let lines = (run.output + "\n" + run.errors).split(separator: "\n").map { $0.drop { $0 == " " } }
+        return String(try #require(lines.first { $0.hasPrefix(words) }, "\(run.output)\(run.errors)"))
+    }
+
+    @Test func theNextLinesLeadFromHaltingToSafe() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let deep = (0..<22).reduce(BSONValue.int(1)) { value, _ in ["o": value] }
+            try await database.fill(
+                "Task",
+                [
+                    ["_id": "a", "at": Self.far, "list": [["at": Self.far], ["at": .date(milliseconds: 0)]]],
+                    ["_id": "b", "price": .double(.nan), "o": ["x": .minKey, "y": .double(.infinity)]],
+                    ["_id": "c", "photo": .binary(subtype: 2, bytes: [9, 0, 0, 0, 1])],
+                    ["_id": "d", "chain": deep], ["_id": "e", "__proto__": 5],
+                    ["_id": "f", "log": .string(String(repeating: "x", count: 16_000_000))],
+                    ["_id": "g", "fine": 1],
+                ])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let uri = try await Mongod.shared.uri
+            func run(_ command: String) async throws -> ProgramRun {
+                try await Program.run(
+                    command.split(separator: " ").dropFirst().map(String.init) + ["--uri", uri], in: folder.path)
+            }
+            let collection = "\(database.name).Task"
+            let check = try await run("shipshape check --engine powersync --collection \(collection)")
+            #expect(check.exitCode == 1)
+            #expect(check.output.hasPrefix("3 documents halt PowerSync for all users, 1 document never arrives, "))
+            let plan = try line("Next: ", in: check).dropFirst("Next: ".count)
+            #expect(plan == "shipshape plan --engine powersync --collection \(collection) --out jobs")
+            let planned = try await run(String(plan))
+            let dry = try line("shipshape backfill --dry-run", in: planned)
+            let file = try #require(dry.split(separator: " ").last)
+            let job = try String(contentsOfFile: folder.path.appending("\(file)").string, encoding: .utf8)
+            let places = ["field: at,", "field: chain,", "field: photo}", "field: log,", "__proto__", "field: price,"]
+            let order = places.map { job.range(of: $0)?.lowerBound }
+            #expect(!order.contains(nil) && order.compactMap(\.self) == order.compactMap(\.self).sorted(), "\(job)")
+            #expect(try await run(dry).exitCode < 64)
+            let backfill = try await run(line("shipshape backfill jobs", in: planned) + " --yes")
+            #expect(backfill.exitCode == 0, "\(backfill.output)\(backfill.errors)")
+            let last = try await run(line("shipshape check", in: planned))
+            #expect(last.output.hasPrefix("Safe: every document arrives in PowerSync.\n"), "\(last.output)")
+            #expect(last.exitCode == 0)
+        }
+    }
+
+    @Test func aCollectionOfWhichEveryDocumentHaltsIsPlannedFor() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", (1...500).map { ["_id": .string("\($0)"), "at": Self.far] })
+            let run = try await Program.run([
+                "plan", "--engine", "powersync", "--collection", "\(database.name).Task", "--uri", Mongod.shared.uri,
+            ])
+            #expect(run.output.contains("expression: {field: at"), "\(run.output)\(run.errors)")
+            #expect(run.errors.contains("500 documents fail now"), "\(run.errors)")
+        }
+    }
+
+    @Test func anEngineThatIsNewerThanItsRulesIsSaid() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", [["_id": "a"]])
+            let uri = try await Mongod.shared.uri
+            for (version, isNewer) in [("1.26.0", true), ("2", true), ("1.25.9", false), ("1.24", false)] {
+                let run = try await Program.run([
+                    "check", "--engine", "powersync@\(version)", "--collection", "\(database.name).Task", "--uri", uri,
+                ])
+                #expect(run.exitCode == 0, "\(run.errors)")
+                let text = run.output + run.errors
+                #expect(text.contains("PowerSync \(version) is newer than the rules") == isNewer, "\(text)")
+            }
+            let wrong = try await Program.run([
+                "check", "--engine", "powersync@new", "--collection", "a.b", "--uri", uri,
+            ])
+            #expect(
+                wrong.exitCode == 64 && wrong.errors.contains("\"new\" is no version of PowerSync"), "\(wrong.errors)")
+        }
+    }
+
+    /// The settings name the engine and the database, so a job of cron needs no schema and no option.
+    @Test func aNightlyCheckNeedsNoSchema() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", [["_id": "a", "at": Self.far]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let uri = try await Mongod.shared.uri
+            let byVariable = try await Program.run(
+                ["check", "SHIPSHAPE_ENGINE=powersync", "SHIPSHAPE_DATABASE=\(database.name)", "--uri", uri],
+                in: folder.path)
+            #expect(byVariable.output.hasPrefix("1 document halts PowerSync"), "\(byVariable.errors)")
+            try folder.write("engine: powersync\ndatabase: \(database.name)\n", to: "shipshape.yml")
+            let byFile = try await Program.run(["check", "--uri", uri], in: folder.path)
+            #expect(byFile.output.hasPrefix("1 document halts PowerSync") && byFile.exitCode == 1, "\(byFile.errors)")
+        }
+    }
+
+    @Test func planWithoutSchemaOrEngineSaysWhatToName() async throws {
+        let run = try await Program.run(["plan", "--uri", "mongodb://127.0.0.1:1/"])
+        #expect(run.exitCode == 64 && run.errors.contains("name one schema, OLD and NEW"), "\(run.errors)")
+        let both = try await Program.run(["plan", "a", "b", "--engine", "powersync", "--uri", "mongodb://127.0.0.1:1/"])
+        #expect(both.exitCode == 64 && both.errors.contains("it takes one schema or none, not two"), "\(both.errors)")
+    }
+}
