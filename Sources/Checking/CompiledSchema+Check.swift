@@ -114,7 +114,7 @@ extension CompiledSchema {
 extension CompiledSchema {
     static func constraints(of schema: CollectionSchema) -> JSONSchemaPlan? {
         guard schema.dialect == .appServices, let root = schema.root.constraintsAlone else { return nil }
-        var plan = JSONSchemaCompiler(root: root).plan
+        var plan = JSONSchemaCompiler(root: root, explainsBranches: false).plan
         // Sync writes null for every unset field, so it accepts null whatever the constraints of a value say.
         for index in plan.nodes.indices where plan.isOfValue(index) { plan.nodes[index].plain.insert(.null) }
         return plan

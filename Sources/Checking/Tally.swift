@@ -284,6 +284,7 @@ extension Tally {
                 count: group.count,
                 newCount: isComparing ? group.newCount : nil,
                 sampleIDs: group.samples.map(\.id), sampleValues: group.samples.map(\.value),
+                branches: schema.jsonSchema?.branches(around: Int(group.key.finding.node)) ?? [],
                 exception: group.exception, filter: filter.document, filterIsExact: filter.isExact)
         }.sorted(by: ViolationGroup.isWorse)
     }

@@ -63,6 +63,10 @@ public struct ViolationGroup: Hashable, Sendable {
     ///
     /// All are `nil` if the check did not keep values. The array is empty if the group was read from a report.
     public var sampleValues: [BSONValue?]
+    /// The schemas of `oneOf` and `anyOf` that the values select, from the document inwards.
+    ///
+    /// The list is empty if the schema of the finding is in none, or if the group was read from a report.
+    public var branches: [SchemaBranch]
     /// The exception with which the operator has accepted the group; `nil` if there is none.
     public var exception: FindingException?
     /// A filter that finds all documents of the group: `db.coll.find(filter)`.
@@ -78,8 +82,8 @@ public struct ViolationGroup: Hashable, Sendable {
     /// Creates a group.
     public init(
         violation: Violation, foundType: BSONType? = nil, count: Int, newCount: Int? = nil, sampleIDs: [BSONValue],
-        sampleValues: [BSONValue?] = [], exception: FindingException? = nil, filter: BSONDocument, filterIsExact: Bool,
-        provenCount: Int? = nil
+        sampleValues: [BSONValue?] = [], branches: [SchemaBranch] = [], exception: FindingException? = nil,
+        filter: BSONDocument, filterIsExact: Bool, provenCount: Int? = nil
     ) {
         self.violation = violation
         self.foundType = foundType
@@ -87,6 +91,7 @@ public struct ViolationGroup: Hashable, Sendable {
         self.newCount = newCount
         self.sampleIDs = sampleIDs
         self.sampleValues = sampleValues
+        self.branches = branches
         self.exception = exception
         self.filter = filter
         self.filterIsExact = filterIsExact

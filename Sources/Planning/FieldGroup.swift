@@ -1,3 +1,4 @@
+import BSON
 import SchemaChange
 import ServerSchema
 
@@ -31,6 +32,14 @@ struct FieldGroup {
         var entry = entry
         if !entries.isEmpty { swap(&entry.changes, &entries[0].changes) }
         entries.insert(entry, at: 0)
+    }
+
+    /// Lets the steps and the suggestions apply only to the documents that match a filter.
+    mutating func restrict(to filter: BSONDocument) {
+        for index in entries.indices {
+            entries[index].step?.condition = filter
+            for number in entries[index].suggestions.indices { entries[index].suggestions[number].condition = filter }
+        }
     }
 
     /// Returns the group with a recommendation in place of its steps, because a job cannot hold one of the steps and

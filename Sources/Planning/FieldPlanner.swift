@@ -8,7 +8,7 @@ struct FieldPlanner {
     let dialect: Dialect
     /// The collection in the older schema; `nil` if that schema does not have it.
     let old: CollectionSchema?
-    let new: CollectionSchema
+    var new: CollectionSchema
     /// The values that the user states for fields on the command line, by path.
     var stated: [SchemaPath: StepLine.Value] = [:]
     /// The types that the `_id`s of each collection have, in the older and in the newer schema.

@@ -9,8 +9,11 @@ import ServerSchema
 /// If a value has a wrong type, ``FieldPlanner`` plans the steps as if the schema had changed from the found type to
 /// the declared one.
 struct FindingPlanner {
-    let fields: FieldPlanner
+    var fields: FieldPlanner
     let stage: StageCheck
+    /// The schema of the documents as it was read; that of ``fields`` has the schemas of `oneOf` and `anyOf` written
+    /// into it.
+    let root: SchemaNode
 
     /// Returns the groups of plan entries: first the groups for the findings, sorted by path.
     ///
@@ -54,8 +57,9 @@ struct FindingPlanner {
     private func group(at path: SchemaPath, for findings: [ViolationGroup]) -> FieldGroup {
         var group = FieldGroup(path: path)
         let parts = findings.map { finding in
-            let repair = repair(of: finding)
-            return (repair, part(for: finding, repair))
+            let planner = inside(finding.branches)
+            let repair = planner.repair(of: finding)
+            return (repair, planner.part(for: finding, repair))
         }
         for isOfPresence in [false, true] {
             let entries = parts.filter { ($0.0 == .presence) == isOfPresence }.flatMap(\.1.entries)
@@ -64,15 +68,46 @@ struct FindingPlanner {
         return group
     }
 
+    /// Returns the planner for values that select the given schemas of `oneOf` and `anyOf`.
+    private func inside(_ branches: [SchemaBranch]) -> FindingPlanner {
+        guard !branches.isEmpty else { return self }
+        var planner = self
+        planner.fields.new.root = root.unfolded(branches)
+        return planner
+    }
+
+    /// Returns the condition by which a step applies only to documents whose fields select the schemas; `nil` if it may
+    /// apply to all.
+    /// - Throws: ``SelectionUnknown`` if a step cannot name such a field.
+    private static func selection(of branches: [SchemaBranch]) throws(SelectionUnknown) -> BSONDocument? {
+        var conditions: [(String, BSONValue)] = []
+        for branch in branches {
+            for condition in branch.conditions {
+                let path = branch.path.appending(.field(condition.field))
+                guard let field = path.jobPath, !field.contains(FieldPath.each) else { throw SelectionUnknown() }
+                conditions.append((field, condition.value))
+            }
+        }
+        return conditions.isEmpty ? nil : BSONDocument(conditions)
+    }
+
+    /// A field inside a list selects the schema, and no step applies only to some elements of a list.
+    private struct SelectionUnknown: Error {}
+
     /// Returns the entries that repair one finding, or the remark that says why no step repairs it.
     private func part(for finding: ViolationGroup, _ repair: Repair) -> FieldGroup {
         var part = FieldGroup(path: finding.violation.path)
-        let reason =
+        var reason =
             if let field = part.path.jobPath {
                 plan(repair, of: finding, field, in: &part)
             } else {
                 part.path.isRoot ? Self.reason(repair) : Self.unnamed
             }
+        do throws(SelectionUnknown) {
+            if let selection = try Self.selection(of: finding.branches) { part.restrict(to: selection) }
+        } catch {
+            reason = reason ?? "another field of the same element decides what fits: correct these values"
+        }
         if let reason {
             // Suggested steps that a job file cannot contain are left out.
             let suggestions = part.entries.flatMap(\.suggestions).filter { stage.holds([$0]) }

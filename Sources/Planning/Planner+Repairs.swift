@@ -24,7 +24,9 @@ extension Planner {
             if !includesPossible { possible += groups.count { $0.violation.level == .possible } }
             let values = stated[collection.namespace] ?? [:]
             guard let target = new[collection.namespace], !findings.isEmpty || !values.isEmpty else { continue }
-            var fields = FieldPlanner(dialect: new.dialect, old: target, new: target, stated: values)
+            var described = target
+            described.root = target.described
+            var fields = FieldPlanner(dialect: new.dialect, old: described, new: described, stated: values)
             fields.isRepair = true
             if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
             plan.collections.append(repairs(of: findings, in: target, fields))
@@ -52,8 +54,8 @@ extension Planner {
         plan.dialect = new.dialect
         let hasSchema = !target.root.types.isEmpty || !target.root.properties.isEmpty
         if new.dialect == .jsonSchema, hasSchema { plan.validator = target.root.jsonSchema }
-        let stage = StageCheck(old: old, new: new, namespace: target.namespace)
-        var groups = FindingPlanner(fields: fields, stage: stage).groups(for: findings)
+        let stage = StageCheck(old: old.described, new: new.described, namespace: target.namespace)
+        var groups = FindingPlanner(fields: fields, stage: stage, root: target.root).groups(for: findings)
         // In most cases, one check accepts the steps of all groups together, so the groups need not be checked one by
         // one.
         if stage.refusal(of: groups.flatMap(\.steps)) != nil {

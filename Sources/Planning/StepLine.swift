@@ -28,17 +28,26 @@ package struct StepLine: Hashable, Sendable {
     package internal(set) var members: [Member]
     /// The types whose values a conversion keeps unchanged, although they are not the type to which it converts.
     var kept: Set<SchemaType> = []
+    /// The filter for the documents to which the step applies; `nil` for all.
+    var condition: BSONDocument?
 
     init(_ kind: String, _ members: KeyValuePairs<String, Value?>) {
         self.kind = kind
         self.members = members.compactMap { key, value in value.map { Member(key: key, value: $0) } }
     }
 
-    /// The text of the line in the job file, without the dash.
+    /// The text of the step on one line of the job file, without the dash.
     package var text: String {
+        let lines = lines
+        return lines.count == 1 ? lines[0] : "{\(lines.joined(separator: ", "))}"
+    }
+
+    /// The lines of the step in the job file: its kind with its settings and, if it has a condition, `where`.
+    package var lines: [String] {
         var list = members.map { "\($0.key): \(Self.text($0.value))" }
         if !kept.isEmpty { list.append("keep: [\(kept.map(\.rawValue).sorted().joined(separator: ", "))]") }
-        return "\(kind): {\(list.joined(separator: ", "))}"
+        return ["\(kind): {\(list.joined(separator: ", "))}"]
+            + (condition.map { ["where: \(YAMLText.literal(.object($0)))"] } ?? [])
     }
 
     private static func text(_ value: Value) -> String {

@@ -230,7 +230,8 @@ package struct PlanYAML: Sendable {
         guard entry.isActive else {
             return lines + remark("no document needs it (0 of \(ofDocuments)):") + [remark(line: "- \(step.text)")]
         }
-        return lines + ["  - \(step.text)"] + (entry.review.map { ["    review: \($0.quotedAsYAML)"] } ?? [])
+        let keys = step.lines + (entry.review.map { ["review: \($0.quotedAsYAML)"] } ?? [])
+        return lines + keys.enumerated().map { ($0.offset == 0 ? "  - " : "    ") + $0.element }
     }
 
     /// The number of steps that a user has to review.

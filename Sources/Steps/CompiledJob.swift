@@ -57,9 +57,9 @@ package struct CompiledJob: Sendable {
         let nextCollection = try next?.collection(of: job, role: "next")
         try StepOrder.check(job.steps)
         var job = job
+        let (activeRoot, nextRoot) = (activeCollection?.described, nextCollection?.described)
         for index in job.steps.indices {
-            job.steps[index].step = try StepFitting.fit(
-                job.steps[index], active: activeCollection?.root, next: nextCollection?.root)
+            job.steps[index].step = try StepFitting.fit(job.steps[index], active: activeRoot, next: nextRoot)
         }
         job.steps = StepOrder.joined(job.steps)
         self.job = job

@@ -5,8 +5,13 @@ import ServerSchema
 /// Flattens a schema of the `jsonschema` dialect into the arrays of a ``JSONSchemaPlan``.
 struct JSONSchemaCompiler {
     var plan = JSONSchemaPlan()
+    /// Whether the findings of a value that fits no schema of `anyOf` or `oneOf` are those of the schema it selects.
+    private let explainsBranches: Bool
+    /// The nodes of the fields that `properties` names, by the node of their object; only of nodes with combinations.
+    private var declared: [Int: [String: Int32]] = [:]
 
-    init(root: SchemaNode) {
+    init(root: SchemaNode, explainsBranches: Bool = true) {
+        self.explainsBranches = explainsBranches
         let index = reserve(1, parent: -1, path: SchemaPath())
         compile(root, at: index, step: .root, isWhole: true)
     }
@@ -104,14 +109,84 @@ extension JSONSchemaCompiler {
                 compile(
                     schema, at: first + offset, step: .combination(combination.kind, offset), isWhole: isWhole)
             }
-            return JSONSchemaPlan.Combination(
+            var result = JSONSchemaPlan.Combination(
                 kind: combination.kind, first: Int32(first), count: Int32(combination.nodes.count))
+            if explainsBranches, [.anyOf, .oneOf].contains(combination.kind) {
+                compileSelectors(of: combination.nodes, owner: index, into: &result)
+            }
+            return result
         }
         rule.firstCombination = Int32(plan.combinations.count)
         rule.combinationCount = Int32(combinations.count)
         plan.combinations += combinations
         node.values = Int32(plan.valueRules.count)
         plan.valueRules.append(rule)
+    }
+}
+
+/// Compiles the fields by whose values a value selects one of the schemas of `anyOf` or `oneOf`.
+extension JSONSchemaCompiler {
+    private mutating func compileSelectors(
+        of schemas: [SchemaNode], owner: Int, into combination: inout JSONSchemaPlan.Combination
+    ) {
+        let objects = schemas.enumerated().filter { $1.types.isEmpty || $1.types.contains(.object) }
+        // The type alone selects the only schema of objects.
+        guard objects.count > 1 else { return }
+        let start = plan.selectors.count
+        combination.firstSelector = Int32(start)
+        for (offset, schema) in objects {
+            for (name, value) in schema.selectors {
+                plan.selectors.append(
+                    .init(
+                        member: combination.first + Int32(offset), name: name, value: value,
+                        allowed: plan.allowed.append([value])))
+            }
+        }
+        let own = plan.selectors[start...]
+        combination.selectorCount = Int32(own.count)
+        let shared = own.indices.first { index in
+            objects.allSatisfy { $1.selectors.contains { $0.name == own[index].name } }
+        }
+        guard let shared else { return }
+        combination.discriminatorSelector = Int32(shared)
+        let name = own[shared].name
+        let values = own.filter { $0.name == name }.map(\.value)
+        if Set(values).count == objects.count {
+            for index in own.indices { plan.selectors[index].excludesOthers = true }
+        }
+        var field = SchemaNode(location: objects[0].element.property(name)?.location ?? schemas[0].location)
+        field.constraints.allowedValues = values
+        let path = plan.origins[owner].path.appending(.field(name))
+        combination.discriminator = child(field, of: owner, path: path, step: .property(name))
+        combination.isDiscriminatorRequired = plan.origins[owner].schema.requires(name)
+    }
+
+    /// Returns the node of an equal schema of the same field, if the schema that combines this one has it too, and
+    /// whether that schema requires the field.
+    ///
+    /// Both schemas judge the same values. With one node, a value that fits neither has one finding instead of two.
+    private func shared(_ property: SchemaNode.Property, of index: Int) -> (node: Int32, isRequired: Bool)? {
+        var index = index
+        while explainsBranches, case .combination(let kind, _) = plan.origins[index].step, kind != .not {
+            index = Int(plan.origins[index].parent)
+            guard let node = declared[index]?[property.name] else { continue }
+            if plan.origins[Int(node)].schema.jsonSchema == property.node.jsonSchema {
+                return (node, plan.origins[index].schema.requires(property.name))
+            }
+        }
+        return nil
+    }
+}
+
+extension SchemaNode {
+    /// The fields for which the schema allows only one value, with these values.
+    var selectors: [(name: String, value: BSONValue)] {
+        properties.compactMap { property in
+            guard JSONSchemaCompiler.isPlain(property.name), let values = property.node.constraints.allowedValues,
+                values.count == 1
+            else { return nil }
+            return (property.name, values[0])
+        }
     }
 }
 
@@ -161,9 +236,12 @@ extension JSONSchemaCompiler {
             let name = property.name
             let isPlain = Self.isPlain(name) && !known.contains(name)
             let path = path(of: name, below: index)
-            let node = child(
-                property.node, of: index, path: name.isEmpty ? plan.origins[index].path : path,
-                step: .property(name), isWhole: name.isEmpty)
+            let shared = isPlain ? shared(property, of: index) : nil
+            let node =
+                shared?.node
+                ?? child(
+                    property.node, of: index, path: name.isEmpty ? plan.origins[index].path : path,
+                    step: .property(name), isWhole: name.isEmpty)
             if !isPlain {
                 others.append(
                     .init(
@@ -173,7 +251,15 @@ extension JSONSchemaCompiler {
             // The table contains names with a dot as well, because `additionalProperties` takes such a name literally.
             guard known.insert(name).inserted else { continue }
             names.append(name)
-            fields.append(.init(node: isPlain ? node : -1, place: node, isRequired: isPlain && required.contains(name)))
+            var place = node
+            if let shared, required.contains(name), !shared.isRequired {
+                place = child(property.node, of: index, path: path, step: .property(name))
+            }
+            fields.append(
+                .init(node: isPlain ? node : -1, place: place, isRequired: isPlain && required.contains(name)))
+            if explainsBranches, !schema.constraints.combinations.isEmpty, isPlain {
+                declared[index, default: [:]][name] = node
+            }
         }
         for name in schema.required where !known.contains(name) {
             let place = child(

@@ -21,6 +21,7 @@ struct JSONSchemaPlan: Sendable {
     var paths: [PathField] = []
     var dependencies: [Dependency] = []
     var combinations: [Combination] = []
+    var selectors: [Selector] = []
     var allowed = AllowedValues()
     /// The subschema from which each node was compiled, for the paths, texts and filters of findings.
     var origins: [Origin] = []
@@ -183,6 +184,27 @@ struct JSONSchemaPlan: Sendable {
         var kind: Constraints.Combination.Kind
         var first: Int32
         var count: Int32
+        /// The index in ``JSONSchemaPlan/selectors`` of the first selector of the schemas.
+        var firstSelector: Int32 = 0
+        var selectorCount: Int32 = 0
+        /// The node of a field whose values select a schema, because each schema allows only one; -1 if there is none.
+        var discriminator: Int32 = -1
+        /// The index in ``JSONSchemaPlan/selectors`` of a selector by the discriminator.
+        var discriminatorSelector: Int32 = 0
+        /// Whether the schema around the keyword requires the discriminator too, and so reports its absence.
+        var isDiscriminatorRequired = false
+    }
+
+    /// A field for which one schema of `anyOf` or `oneOf` allows only one value, so that the value selects the schema.
+    struct Selector: Sendable {
+        /// The node of the schema.
+        var member: Int32
+        var name: String
+        var value: BSONValue
+        /// The index of the value in ``JSONSchemaPlan/allowed``.
+        var allowed: Int32
+        /// Whether a value that selects the schema fits no other schema of the same keyword.
+        var excludesOthers = false
     }
 
     /// The subschema from which a node was compiled, and its position in the whole schema.
@@ -206,6 +228,37 @@ struct JSONSchemaPlan: Sendable {
 extension JSONSchemaPlan {
     /// Returns in words what the schema expects of the value that has the finding.
     func expectation(of finding: Finding) -> String {
+        let conditions = branches(around: Int(finding.node)).flatMap { branch in
+            branch.conditions.map { condition in
+                let value = (try? condition.value.extendedJSON(.relaxed)) ?? "one value"
+                return "\(branch.path.appending(.field(condition.field))) is \(value)"
+            }
+        }
+        let expected = expectationAlone(of: finding)
+        return conditions.isEmpty ? expected : "\(expected), where \(conditions.joined(separator: " and "))"
+    }
+
+    /// Returns the schemas of `oneOf` and `anyOf` that contain a node, from the document inwards.
+    ///
+    /// A node outside of `nodes`, such as one of an engine's rules, is in none.
+    func branches(around node: Int) -> [SchemaBranch] {
+        var branches: [SchemaBranch] = []
+        var node = node < origins.count ? node : 0
+        while node > 0 {
+            let parent = Int(origins[node].parent)
+            if case .combination(let kind, let index) = origins[node].step, [.oneOf, .anyOf].contains(kind) {
+                let conditions = selectors.filter { $0.member == node }
+                    .map { SchemaBranch.Condition(field: $0.name, value: $0.value) }
+                branches.insert(
+                    SchemaBranch(path: origins[node].path, kind: kind, index: index, conditions: conditions), at: 0)
+            }
+            node = parent
+        }
+        return branches
+    }
+
+    /// Returns in words what the finding's own schema expects.
+    private func expectationAlone(of finding: Finding) -> String {
         let schema = origins[Int(finding.node)].schema
         let constraints = schema.constraints
         func text(_ value: BSONValue?) -> String { value.flatMap { try? $0.extendedJSON(.relaxed) } ?? "a number" }

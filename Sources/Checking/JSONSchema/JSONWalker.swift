@@ -20,6 +20,7 @@ struct JSONWalker: ~Escapable {
     let paths: Span<JSONSchemaPlan.PathField>
     let dependencies: Span<JSONSchemaPlan.Dependency>
     let combinations: Span<JSONSchemaPlan.Combination>
+    let selectors: Span<JSONSchemaPlan.Selector>
     let allowedValues: Span<BSONDocument>
     let allowedHashes: Span<UInt64>
 
@@ -39,6 +40,7 @@ struct JSONWalker: ~Escapable {
         paths = plan.paths.span
         dependencies = plan.dependencies.span
         combinations = plan.combinations.span
+        selectors = plan.selectors.span
         allowedValues = plan.allowed.holders.span
         allowedHashes = plan.allowed.hashes.span
     }

@@ -45,8 +45,17 @@ struct SchemaSlice {
     ///
     /// The keyword `oneOf` has one finding for a value that fits no schema, and another one for a value that fits
     /// several. The filter for `oneOf` matches both kinds of values. The filter for `additionalItems` also matches
-    /// elements of other types than the type in the finding.
-    private func isExact(_ finding: Finding) -> Bool { finding.rule != .oneOf && finding.rule != .additionalItem }
+    /// elements of other types than the type in the finding. If a field selects one of several schemas, a value may also
+    /// fit another one of them.
+    private func isExact(_ finding: Finding) -> Bool {
+        guard finding.rule != .oneOf, finding.rule != .additionalItem else { return false }
+        var node = Int(finding.node)
+        while node > 0 {
+            if plan.selectors.contains(where: { $0.member == node && !$0.excludesOthers }) { return false }
+            node = Int(plan.origins[node].parent)
+        }
+        return true
+    }
 
     /// Returns a schema for the finding's node; `nil` if there is no suitable one.
     ///
@@ -140,9 +149,25 @@ struct SchemaSlice {
         while node > 0 {
             let origin = plan.origins[node]
             schema = step(origin.step, to: schema, in: plan.origins[Int(origin.parent)].schema)
+            if case .combination = origin.step, let others = others(than: node) {
+                schema = ["anyOf": [.object(others), .object(schema)]]
+            }
             node = Int(origin.parent)
         }
         return schema
+    }
+
+    /// Returns a schema for the values that do not select a schema of `anyOf` or `oneOf` by the value of a field; `nil`
+    /// if no field selects it.
+    private func others(than node: Int) -> BSONDocument? {
+        let own = plan.selectors.filter { $0.member == node }
+        guard !own.isEmpty else { return nil }
+        let properties = own.map { ($0.name, BSONValue.object(["enum": [$0.value]])) }
+        return [
+            "not": [
+                "properties": .object(BSONDocument(properties)), "required": .array(of: own.map { .string($0.name) }),
+            ]
+        ]
     }
 
     private func step(

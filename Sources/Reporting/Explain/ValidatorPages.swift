@@ -98,12 +98,12 @@ enum ValidatorPages {
         source: 3
 
         any-of
-        what it means: The value fits none of the schemas
+        what it means: The value fits none of the schemas, and selects none of them
         remedy: make it fit one
         source: 3
 
         one-of
-        what it means: The value fits none of the schemas, or several; the finding says which
+        what it means: The value fits several of the schemas, or none and selects none; the finding says which
         remedy: make it fit one
         source: 3
 
