@@ -34,8 +34,10 @@ struct FieldGroup {
         entries.insert(entry, at: 0)
     }
 
-    /// Lets the steps and the suggestions apply only to the documents that match a filter.
+    /// Lets the steps and the suggestions apply only to the documents that match a filter; an empty filter changes
+    /// nothing.
     mutating func restrict(to filter: BSONDocument) {
+        guard !filter.isEmpty else { return }
         for index in entries.indices {
             entries[index].step?.condition = filter
             for number in entries[index].suggestions.indices { entries[index].suggestions[number].condition = filter }

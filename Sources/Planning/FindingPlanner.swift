@@ -76,23 +76,18 @@ struct FindingPlanner {
         return planner
     }
 
-    /// Returns the condition by which a step applies only to documents whose fields select the schemas; `nil` if it may
-    /// apply to all.
-    /// - Throws: ``SelectionUnknown`` if a step cannot name such a field.
-    private static func selection(of branches: [SchemaBranch]) throws(SelectionUnknown) -> BSONDocument? {
-        var conditions: [(String, BSONValue)] = []
+    /// Returns the fields whose values select the schemas, as a filter; `nil` if a job cannot name one of them.
+    private static func selection(of branches: [SchemaBranch]) -> BSONDocument? {
+        var members: [(String, BSONValue)] = []
         for branch in branches {
             for condition in branch.conditions {
                 let path = branch.path.appending(.field(condition.field))
-                guard let field = path.jobPath, !field.contains(FieldPath.each) else { throw SelectionUnknown() }
-                conditions.append((field, condition.value))
+                guard let field = path.jobPath, !field.contains(FieldPath.each) else { return nil }
+                members.append((field, condition.value))
             }
         }
-        return conditions.isEmpty ? nil : BSONDocument(conditions)
+        return BSONDocument(members)
     }
-
-    /// A field inside a list selects the schema, and no step applies only to some elements of a list.
-    private struct SelectionUnknown: Error {}
 
     /// Returns the entries that repair one finding, or the remark that says why no step repairs it.
     private func part(for finding: ViolationGroup, _ repair: Repair) -> FieldGroup {
@@ -103,9 +98,9 @@ struct FindingPlanner {
             } else {
                 part.path.isRoot ? Self.reason(repair) : Self.unnamed
             }
-        do throws(SelectionUnknown) {
-            if let selection = try Self.selection(of: finding.branches) { part.restrict(to: selection) }
-        } catch {
+        if let selection = Self.selection(of: finding.branches) {
+            part.restrict(to: selection)
+        } else {
             reason = reason ?? "another field of the same element decides what fits: correct these values"
         }
         if let reason {
@@ -230,7 +225,7 @@ extension FindingPlanner {
         case .deduplication: part.add(.plain("dedupe", field), "the first one of equal elements stays")
         case .fieldRemoval:
             part.add(.plain("unset", field), "the schema allows no field of this name")
-            part.entries[0].review = "the field's values are removed; undo restores them from the journal"
+            part.entries[0].review = "the field's values are removed; undo restores them, or declare the field instead"
         case .decision(let reason), .unneeded(let reason):
             part.say(.manual, reason, suggesting: suggestions(for: finding, field, node))
             return reason

@@ -53,7 +53,7 @@ extension Planner {
         var plan = CollectionPlan(namespace: target.namespace, jobs: [], remarks: [])
         plan.dialect = new.dialect
         let hasSchema = !target.root.types.isEmpty || !target.root.properties.isEmpty
-        if new.dialect == .jsonSchema, hasSchema { plan.validator = target.root.jsonSchema }
+        if new.dialect == .jsonSchema, hasSchema, !new.isContract { plan.validator = target.root.jsonSchema }
         let stage = StageCheck(old: old.described, new: new.described, namespace: target.namespace)
         var groups = FindingPlanner(fields: fields, stage: stage, root: target.root).groups(for: findings)
         // In most cases, one check accepts the steps of all groups together, so the groups need not be checked one by

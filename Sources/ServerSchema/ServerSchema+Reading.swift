@@ -9,6 +9,7 @@ extension ServerSchema {
     /// - a folder of `<database>.<collection>.json` files or `<database>/<collection>/schema.json` files
     /// - one schema file
     /// - a `.prisma` file, or a folder with such files
+    /// - a contract of Prisma 8: `contract.prisma`, `contract.json`, or a migration's `ops.json`
     ///
     /// Instead of a schema, a JSON file may contain a validator (`{"$jsonSchema": …}`, or an object that contains one).
     /// All other files are ignored.
@@ -24,6 +25,9 @@ extension ServerSchema {
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
+        if let contract = try ContractReading(files) {
+            return try contract.schema(namespace, in: database ?? namespace?.database)
+        }
         if let prisma = try PrismaReading(files) {
             return try prisma.schema(namespace, in: database ?? namespace?.database)
         }
@@ -51,6 +55,9 @@ extension ServerSchema {
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
+        if let contract = try ContractReading(files) {
+            return try contract.schema(nil, requiring: namespace, in: database ?? namespace?.database)
+        }
         if let prisma = try PrismaReading(files) {
             return try prisma.schema(nil, requiring: namespace, in: database ?? namespace?.database)
         }

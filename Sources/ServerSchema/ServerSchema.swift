@@ -82,6 +82,8 @@ public struct ServerSchema: Sendable {
     public var notes: [SchemaNote] = []
     /// The Prisma schema that the schemas were converted from; `nil` in other dialects.
     package var prisma: PrismaSchema?
+    /// Whether the schemas are the validators of a contract of Prisma 8.
+    package var isContract = false
     /// The files that the schemas depend on, with their texts.
     ///
     /// A job stores these texts when it starts, and continues only while the files still have the same texts.
@@ -119,6 +121,31 @@ extension ServerSchema {
         var schema = self
         for index in schema.collections.indices { schema.collections[index].move(from: own, to: database) }
         for index in schema.neighbours.indices { schema.neighbours[index].move(from: own, to: database) }
+        return schema
+    }
+}
+
+extension ServerSchema {
+    /// Returns the schemas with only one collection; the others become ``neighbours``.
+    /// - Parameters:
+    ///   - namespace: the only collection that the caller asks for; `nil` if the caller asks for all.
+    ///   - required: a collection that must exist if `namespace` is `nil`.
+    ///   - missing: the words of the error before the name of the collection.
+    /// - Throws: ``SchemaError`` at `location` if the collection does not exist.
+    func only(
+        _ namespace: Namespace?, requiring required: Namespace?, else missing: String, at location: SourceLocation
+    ) throws(SchemaError) -> ServerSchema {
+        if let asked = namespace ?? required, self[asked] == nil {
+            let known = collections.map(\.namespace.description)
+            throw SchemaError(
+                .schemaMissing, at: location, "\(missing) \(asked)",
+                remedy: Spelling.hint(for: asked.description, among: known)
+                    ?? "there is one for \(known.joined(separator: ", "))")
+        }
+        guard let namespace else { return self }
+        var schema = self
+        schema.neighbours = collections.filter { $0.namespace != namespace }
+        schema.collections.removeAll { $0.namespace != namespace }
         return schema
     }
 }

@@ -5,5 +5,5 @@ import ArgumentParser
 struct DemoLoader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo-data", abstract: "Fills a deployment with the data of the demo app.",
-        subcommands: [Initiate.self, Load.self, Dump.self, Flat.self, Nested.self])
+        subcommands: [Initiate.self, Load.self, Prisma6.self, Dump.self, Flat.self, Nested.self])
 }

@@ -71,9 +71,7 @@ extension JSONWalker {
         switch combination.kind {
         case .allOf where count < combination.count: return fail(.allOf, node: index, subject.found, into: &sink)
         case .anyOf where count == 0, .oneOf where count == 0:
-            if !Sink.stopsAtFirst,
-                try explain(combination, subject, of: view, node: index, depth: depth, into: &sink)
-            {
+            if !Sink.stopsAtFirst, try explain(combination, subject, of: view, depth: depth, into: &sink) {
                 return false
             }
             return combination.kind == .anyOf

@@ -2,26 +2,42 @@ import BSON
 package import ServerSchema
 
 extension ImportedSchema {
-    /// Makes the validator of one model of a Prisma schema; it accepts the documents that a Prisma client can read.
+    /// Makes the validator of one model of a Prisma schema or contract.
+    ///
+    /// It accepts the documents that a client of Prisma 6 can read; for a contract, it is Prisma's own.
     /// - Parameters:
-    ///   - path: a `.prisma` file, or a folder of such files.
+    ///   - path: a `.prisma` file, a folder of such files, or a contract of Prisma 8.
     ///   - name: the name of the model, or of its collection; `nil` for the schema's only model.
+    ///   - writes: whether the validator accepts the documents that the client writes instead, and no fields that the
+    ///     model does not name (`closed`) or any (`open`).
     /// - Throws: ``SchemaError`` if the schema cannot be read, has no model of this name, or has several and no name is
     ///   given.
-    package init(prismaAt path: String, model name: String?) throws(SchemaError) {
+    package init(prismaAt path: String, model name: String?, writes: Writes? = nil) throws(SchemaError) {
         // A validator does not depend on the name of the database.
-        let schema = try ServerSchema.read(at: path, database: "import")
-        guard schema.dialect == .prisma else {
+        var schema = try ServerSchema.read(at: path, database: "import")
+        guard schema.dialect == .prisma || schema.isContract else {
             throw SchemaError(
                 .unsupported, at: SourceLocation(whole: path), "the folder holds no Prisma schema",
                 remedy: "import one file of it")
         }
+        if let writes { schema = schema.written(isClosed: writes == .closed) }
         let collection = try Self.choose(name, of: schema, at: path)
+        guard collection.dialect == .prisma else {
+            try self.init(
+                name: collection.root.title, schema: collection.root.jsonSchema, notes: [],
+                at: collection.root.location)
+            return
+        }
         var translation = PrismaValidator()
         let root = translation.root(collection.root)
         try self.init(
             name: collection.root.title, schema: root.document, notes: translation.notes,
             at: collection.root.location)
+    }
+
+    /// The fields that a validator of the documents that a client writes allows beside those of the model.
+    package enum Writes: String, CaseIterable, Sendable {
+        case open, closed
     }
 
     private static func choose(

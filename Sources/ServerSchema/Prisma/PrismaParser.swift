@@ -7,12 +7,15 @@ struct PrismaParser {
     /// The `///` comments of the file, by line number.
     private let documentation: [Int: (text: String, isWholeLine: Bool)]
     private var depth = 0
+    /// Whether the file is a contract of Prisma 8: its enums have stored values after `=`, and `_id` is a name.
+    private let isContract: Bool
 
     /// The deepest nesting of lists and functions that is accepted.
     private static let maximumDepth = 100
     private static let keywords = ["model", "type", "enum", "view", "datasource", "generator"]
 
-    init(_ text: String, file: String) {
+    init(_ text: String, file: String, isContract: Bool = false) {
+        self.isContract = isContract
         var lexer = PrismaLexer(text, file: file)
         tokens = lexer.tokens()[...]
         errors = lexer.errors
@@ -73,7 +76,7 @@ struct PrismaParser {
 
     private mutating func name(_ expected: String) throws(SchemaError) -> PrismaSyntax.Name {
         guard next.kind == .name else { throw unexpected(expected) }
-        guard next.text.utf8.first.map(PrismaLexer.isLetter) ?? false else {
+        guard next.text.utf8.first.map(PrismaLexer.isLetter) ?? false || isContract && next.text == "_id" else {
             throw SchemaError(
                 .syntax, at: next.location, "a name must begin with a letter, not \"\(next.text)\"",
                 remedy: "name it otherwise, and add @map(\"\(next.text)\") for its name in the database")
@@ -134,6 +137,7 @@ extension PrismaParser {
         var field = PrismaSyntax.Field(name: try name(isEnum ? "a value or '}'" : "a field, '@@' or '}'"))
         field.documentation = documentation(at: field.name.location.line)
         if !isEnum { field.type = try type(of: field.name) }
+        if isEnum, isContract, take("=") { field.value = try expression() }
         while take("@") { field.attributes.append(try attribute()) }
         if next.isMark("@@") {
             throw SchemaError(
@@ -166,6 +170,7 @@ extension PrismaParser {
         if take("[") {
             guard take("]") else { throw unexpected("']'") }
             type.arity = .list
+            if isContract, take("?") { type.isOptionalList = true }
             if next.isMark("?") {
                 throw SchemaError(
                     .syntax, at: next.location, "a list cannot be optional",

@@ -37,21 +37,12 @@ struct PrismaReading {
         var schema = prisma.serverSchema(database: database)
         schema.prisma = prisma
         schema.sources = files.sources.sorted { $0.path < $1.path }
-        if let asked = namespace ?? required, schema[asked] == nil {
-            let known = schema.collections.map(\.namespace.description)
-            throw SchemaError(
-                .schemaMissing, at: files.location(), "no model has the collection \(asked)",
-                remedy: Spelling.hint(for: asked.description, among: known)
-                    ?? "there is one for \(known.joined(separator: ", "))")
-        }
         guard !schema.collections.isEmpty else {
             throw SchemaError(
                 .schemaMissing, at: files.location(), "the schema has no model", remedy: "give the whole folder")
         }
-        guard let namespace else { return schema }
-        schema.neighbours = schema.collections.filter { $0.namespace != namespace }
-        schema.collections.removeAll { $0.namespace != namespace }
-        return schema
+        return try schema.only(
+            namespace, requiring: required, else: "no model has the collection", at: files.location())
     }
 }
 
@@ -60,7 +51,7 @@ extension SchemaFiles {
     ///
     /// If a folder directly contains a `.prisma` file, all such files in it and in its subfolders are one schema, as in
     /// Prisma.
-    fileprivate func prismaPaths() throws(SchemaError) -> [String]? {
+    func prismaPaths() throws(SchemaError) -> [String]? {
         guard isFolder else { return location().file.hasSuffix(".prisma") ? [""] : nil }
         guard try entries().contains(where: isPrisma) else { return nil }
         var (paths, folders): ([String], [String]) = ([], [""])

@@ -22,6 +22,8 @@ enum PrismaSyntax {
         var name: Name
         /// The type of the field; `nil` for a value of an enum.
         var type: TypeName?
+        /// The stored value of an enum's value, after `=`; only in a contract of Prisma 8.
+        var value: Expression?
         /// The text of the comments that document the field.
         var documentation = ""
         var attributes: [Attribute] = []
@@ -33,6 +35,8 @@ enum PrismaSyntax {
         /// Whether the type is `Unsupported("…")`.
         var isUnsupported = false
         var arity = PrismaSchema.Arity.required
+        /// Whether the type is a list that may be missing, as `String[]?`; only in a contract of Prisma 8.
+        var isOptionalList = false
     }
 
     /// A line `name = value` of a `datasource` or a `generator`.

@@ -12,6 +12,8 @@ struct ComparedSchemas {
     /// This is the collection of `--collection`. Without the flag, it is the collection that a schema in a single file
     /// describes.
     let only: Namespace?
+    /// Whether the old schema is of Prisma 6, and the new one a contract of Prisma 8.
+    let isUpgrade: Bool
     /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)
 
@@ -28,6 +30,9 @@ struct ComparedSchemas {
         let asked = collection.flatMap { Namespace($0) }
         var before = try await old.readWhole(fileIsOf: asked ?? only, takesPrisma: true, connection: connection)
         var after = try await new.readWhole(fileIsOf: asked ?? only, takesPrisma: true, connection: connection)
+        isUpgrade = before.dialect == .prisma && after.isContract
+        // The validators of Prisma 8 judge the documents that Prisma 6 wrote.
+        if isUpgrade { (before, after) = (before.written(isClosed: false), after.described) }
         guard before.dialect == after.dialect else {
             throw UsageError(
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "

@@ -14,11 +14,13 @@ struct ImportCommand: OfflineCommand {
             "schema import user.schema.json --out validators/user.json",
             "schema import api.yml --schema User --collection app.users --out schemas",
             "schema import prisma/schema.prisma --schema User --out user.json",
+            "schema import contract.prisma --schema User --writes closed",
         ],
         details: """
             FILE is a JSON Schema (draft 2020-12 or 7) as Pydantic, Beanie, Zod or TypeBox write it, an OpenAPI \
-            document in JSON or YAML, or a Prisma schema (a file or a folder), whose validator accepts what the client \
-            reads. The result is a validator, {"$jsonSchema": …}, which check, diff and lint take as SCHEMA. \
+            document in JSON or YAML, a Prisma schema (a file or a folder), whose validator accepts what the client \
+            reads, or a contract of Prisma 8, whose validator is Prisma's own. With --writes, a validator accepts what \
+            the client writes. The result is a validator, {"$jsonSchema": …}, which check, diff and lint take as SCHEMA. \
             References are written out. Each choice of a BSON type, and each part of the schema that a validator \
             cannot express, has a note; read them before you use the validator. No server is asked.
 
@@ -54,6 +56,12 @@ struct ImportCommand: OfflineCommand {
             "Strings stay strings, also dates, UUIDs and ObjectIds: for Zod and TypeBox, whose values are strings."))
     var keepStrings = false
 
+    @Option(
+        help: ArgumentHelp(
+            "For Prisma: accept what the client writes, with any other fields (open) or without (closed).",
+            valueName: "open|closed"))
+    var writes: ImportedSchema.Writes?
+
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
@@ -81,10 +89,14 @@ struct ImportCommand: OfflineCommand {
     }
 
     private func imported(for namespace: Namespace?) throws(SchemaError) -> ImportedSchema {
-        guard file.hasSuffix(".prisma") || (try? FilePath(file).stat().type) == .directory else {
+        let isPrisma = [".prisma", "contract.json", "ops.json"].contains { file.hasSuffix($0) }
+        guard isPrisma || (try? FilePath(file).stat().type) == .directory else {
+            if writes != nil {
+                throw SchemaError(.unsupported, at: SourceLocation(whole: file), "--writes is for Prisma")
+            }
             return try ImportedSchema(fileAt: file, schema: schema, keepsStrings: keepStrings)
         }
-        return try ImportedSchema(prismaAt: file, model: schema ?? namespace?.collection)
+        return try ImportedSchema(prismaAt: file, model: schema ?? namespace?.collection, writes: writes)
     }
 
     private var target: SchemaTarget {
@@ -93,3 +105,5 @@ struct ImportCommand: OfflineCommand {
             isInReport: [.json, .jsonl].contains(output.output), inputs: [file])
     }
 }
+
+extension ImportedSchema.Writes: ExpressibleByArgument {}

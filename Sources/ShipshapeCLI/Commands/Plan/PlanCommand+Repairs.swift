@@ -33,6 +33,10 @@ extension PlanCommand {
         plan = try await onOwnedThread(name: "plan") { () throws in
             try PlanSurvey(planner).adding(to: survey, from: try pool.client())
         }
+        if schema.isContract {
+            plan.notes.append(
+                "run the jobs, then prisma db update, which adds these validators, and deploy the new client last")
+        }
         return try finish(plan, planner, named, named, only: asked ?? (schema.isOneFile ? namespaces.first : nil))
     }
 

@@ -123,6 +123,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
 
     private func planChange(from old: SchemaArgument, to new: SchemaArgument) async throws -> CommandOutcome {
         let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        if schemas.isUpgrade { return try await planRepairs(of: new) }
         var options = PlanOptions()
         options.defaults = decisions.defaults
         options.renames = Settings.current.renames
@@ -161,7 +162,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         _ planned: SchemaPlan, _ planner: Planner, _ old: NamedSchema, _ new: NamedSchema, only: Namespace?
     ) throws -> CommandOutcome {
         var plan = planned
-        if !repairs, plan.collections.isEmpty, plan.remarks.isEmpty {
+        if plan.failing == nil, plan.collections.isEmpty, plan.remarks.isEmpty {
             let fix = NextCommand(
                 "plan", [new.argument.name], only.map { [(name: "--collection", value: "\($0)")] } ?? [])
             plan.notes.append("for documents that fail the schema already: \(fix)")
@@ -224,7 +225,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         outcome.after = {
             guard !output.quiet else { return }
             if showsJobs { Console.error(TextReport(result.report).text) }
-            if !repairs, output.output == .text {
+            if plan.failing == nil, output.output == .text {
                 connection.noteUnaskedDeployment(for: "plan", to: "see how many documents each step affects")
             }
         }

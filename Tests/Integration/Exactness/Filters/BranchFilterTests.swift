@@ -23,7 +23,7 @@ import Testing
         #expect(groups.ids(.typeMismatch) == [2, 3, 6, 7, 8])
         #expect(groups.ids(.requiredMissing) == [4])
         #expect(groups.ids(.additionalProperty) == [5])
-        #expect(groups.allSatisfy(\.group.filterIsExact))
+        #expect(groups.allSatisfy { $0.group.filterIsExact })
     }
 
     @Test func ofASchemaThatAFieldSelects() async throws {
@@ -49,6 +49,6 @@ import Testing
         #expect(groups.ids(.notInEnum) == [6, 10])
         #expect(groups.ids(.additionalProperty) == [8, 9])
         #expect(groups.count == 9)
-        #expect(groups.allSatisfy(\.group.filterIsExact))
+        #expect(groups.allSatisfy { $0.group.filterIsExact })
     }
 }

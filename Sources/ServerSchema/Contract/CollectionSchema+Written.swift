@@ -1,0 +1,50 @@
+internal import BSON
+
+extension ServerSchema {
+    /// Returns the validators of the documents that the Prisma clients of these schemas write.
+    package func written(isClosed: Bool) -> ServerSchema {
+        var schema = self
+        (schema.dialect, schema.prisma) = (.jsonSchema, nil)
+        schema.collections = collections.map { collection in
+            var collection = collection
+            collection.root = collection.root.written(isClosed: isClosed)
+            collection.dialect = .jsonSchema
+            return collection
+        }
+        return schema
+    }
+}
+
+extension SchemaNode {
+    /// Returns the schema, in MongoDB's dialect, of the values that a Prisma client writes.
+    ///
+    /// The client of Prisma 6 writes the types of its native types, and else an `Int` as a long (`into_bson` in
+    /// `value.rs` of prisma-engines at 93c574c2). That of Prisma 8 writes by the driver for Node.js, whose serializer
+    /// writes a whole number of 32 bits as an int, also for a `Float`.
+    /// - Parameter isClosed: whether an object must not have fields that the schema does not name.
+    fileprivate func written(isClosed: Bool, isNullable: Bool = false) -> SchemaNode {
+        var node = self
+        (node.scalar, node.defaultValue) = (nil, nil)
+        if scalar == nil, types.contains(.double) { node.types.append(.int) }
+        if isNullable, !types.isEmpty, types != [.array], !types.contains(.null) {
+            node.types.insert(.null, at: 0)
+            node.constraints.allowedValues?.append(.null)
+        }
+        if case .each(let element) = items { node.items = .each(element.written(isClosed: isClosed)) }
+        for index in constraints.combinations.indices {
+            node.constraints.combinations[index].nodes = constraints.combinations[index].nodes.map {
+                $0.written(isClosed: isClosed)
+            }
+        }
+        guard hasProperties else { return node }
+        node.properties = properties.map { property in
+            var property = Property(name: property.name, node: property.node)
+            property.node = property.node.written(isClosed: isClosed, isNullable: !requires(property.name))
+            return property
+        }
+        // The schemas in `oneOf` name the other fields of an object, so they are closed in its place.
+        node.hasAdditionalProperties = isClosed && constraints.combinations.isEmpty
+        node.additionalProperties = node.hasAdditionalProperties ? .forbidden : .allowed
+        return node
+    }
+}
