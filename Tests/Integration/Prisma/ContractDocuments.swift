@@ -117,7 +117,7 @@ struct ContractDocuments {
         """
 
     /// A document as the driver for Node.js writes it: a whole number is an int, also in a `Float`.
-    static let ofEvery: [BSONDocument] = [3, .double(2.5)].enumerated().map { index, number in
+    static let ofEvery: [BSONDocument] = [BSONValue.int(3), .double(2.5)].enumerated().map { index, number in
         let inner: BSONValue = ["n": 1, "l": ["x"]]
         return [
             "_id": .objectID(ObjectID(high: 1, low: UInt32(index))), "s": "x", "i": 1, "b": true,
