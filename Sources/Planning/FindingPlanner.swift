@@ -79,12 +79,9 @@ struct FindingPlanner {
     /// Returns the fields whose values select the schemas, as a filter; `nil` if a job cannot name one of them.
     private static func selection(of branches: [SchemaBranch]) -> BSONDocument? {
         var members: [(String, BSONValue)] = []
-        for branch in branches {
-            for condition in branch.conditions {
-                let path = branch.path.appending(.field(condition.field))
-                guard let field = path.jobPath, !field.contains(FieldPath.each) else { return nil }
-                members.append((field, condition.value))
-            }
+        for (path, value) in branches.flatMap(\.conditions) {
+            guard let field = path.jobPath, !field.contains(FieldPath.each) else { return nil }
+            members.append((field, value))
         }
         return BSONDocument(members)
     }

@@ -159,11 +159,8 @@ struct StageCheck {
 
     /// Whether the step only removes elements, and the older schema requires no minimum number of them.
     private func onlyTakesElements(_ step: StepLine, of root: SchemaNode) -> Bool {
-        guard ["dedupe", "drop-nulls"].contains(step.kind) else { return false }
-        var node = root
-        for name in step.target.namesOfJobPath {
-            guard let next = name == FieldPath.each ? node.inner : node.property(name) else { return false }
-            node = next
+        guard ["dedupe", "drop-nulls"].contains(step.kind), let node = node(at: step.target, in: root) else {
+            return false
         }
         return node.constraints.itemCount.minimum == nil && node.constraints.propertyCount.minimum == nil
     }

@@ -1,30 +1,24 @@
 public import BSON
 
-/// A schema of `oneOf` or `anyOf` that a value selects, by its type or by the value of a field.
+/// A schema of `oneOf` or `anyOf` that a value selects, by its type or by the values of fields.
 public struct SchemaBranch: Hashable, Sendable {
     /// The path of the values that the keyword judges.
-    public var path: SchemaPath
+    public let path: SchemaPath
     /// The keyword: `oneOf` or `anyOf`.
-    public var kind: Constraints.Combination.Kind
+    public let kind: Constraints.Combination.Kind
     /// The position of the schema in the keyword's list.
-    public var index: Int
-    /// The fields of the value that select the schema, with their values; empty if the value's type selects it.
-    public var conditions: [Condition]
-
-    /// A field whose value selects a schema.
-    public struct Condition: Hashable, Sendable {
-        /// The name of the field in the object that is judged.
-        public var field: String
-        /// The only value that the schema allows for the field.
-        public var value: BSONValue
-
-        /// Creates a condition.
-        public init(field: String, value: BSONValue) { (self.field, self.value) = (field, value) }
-    }
+    public let index: Int
+    /// The fields of the object that select the schema, with their values; empty if its type selects it.
+    public let selectors: BSONDocument
 
     /// Creates a branch.
-    public init(path: SchemaPath, kind: Constraints.Combination.Kind, index: Int, conditions: [Condition]) {
-        (self.path, self.kind, self.index, self.conditions) = (path, kind, index, conditions)
+    public init(path: SchemaPath, kind: Constraints.Combination.Kind, index: Int, selectors: BSONDocument) {
+        (self.path, self.kind, self.index, self.selectors) = (path, kind, index, selectors)
+    }
+
+    /// The paths of ``selectors`` in the document, with their values.
+    package var conditions: [(path: SchemaPath, value: BSONValue)] {
+        ((try? selectors.elements()) ?? []).map { (path.appending(.field($0.name)), $0.value) }
     }
 }
 
@@ -68,39 +62,35 @@ extension SchemaNode {
         guard let first = schemas.first else { return }
         if types.isEmpty, schemas.allSatisfy({ !$0.types.isEmpty }) {
             types = isNullable ? [.null] : []
-            for type in schemas.flatMap(\.types) where !types.contains(type) { types.append(type) }
+            take(types: schemas.flatMap(\.types))
         }
-        for name in first.required where schemas.allSatisfy({ $0.requires(name) }) && !requires(name) {
-            required.append(name)
-        }
+        required += first.required.filter { name in !requires(name) && schemas.allSatisfy { $0.requires(name) } }
         hasProperties = hasProperties || schemas.contains(where: \.hasProperties)
-        for property in schemas.flatMap(\.properties) { take(property, isOnly: schemas.count == 1) }
+        for property in schemas.flatMap(\.properties) {
+            guard let index = properties.firstIndex(where: { $0.name == property.name }) else {
+                properties.append(property)
+                continue
+            }
+            var known = properties[index].node
+            known.take(types: property.node.types)
+            let values = property.node.constraints.allowedValues
+            if schemas.count == 1, known.constraints.allowedValues == nil { known.constraints.allowedValues = values }
+            properties[index].node = known
+        }
         items = items ?? schemas.compactMap(\.items).first
-        uniqueItems = uniqueItems || schemas.allSatisfy(\.uniqueItems)
         if !hasAdditionalProperties, schemas.allSatisfy(\.hasAdditionalProperties) {
             (hasAdditionalProperties, additionalProperties) = (true, first.additionalProperties)
-            for schema in schemas { if case .allowed = schema.additionalProperties { additionalProperties = .allowed } }
         }
         guard schemas.count == 1 else { return }
-        let (own, theirs) = (constraints, first.constraints)
-        constraints = theirs
-        constraints.combinations = own.combinations + theirs.combinations
-        constraints.allowedValues = own.allowedValues ?? theirs.allowedValues.map { isNullable ? $0 + [.null] : $0 }
+        let own = constraints
+        (constraints, uniqueItems) = (first.constraints, uniqueItems || first.uniqueItems)
+        constraints.combinations += own.combinations
+        if isNullable { constraints.allowedValues?.append(.null) }
+        constraints.allowedValues = own.allowedValues ?? constraints.allowedValues
     }
 
-    private mutating func take(_ property: Property, isOnly: Bool) {
-        guard let index = properties.firstIndex(where: { $0.name == property.name }) else {
-            properties.append(property)
-            return
-        }
-        var known = properties[index].node
-        if known.types.isEmpty { known.types = property.node.types }
-        if isOnly {
-            known.constraints.allowedValues = known.constraints.allowedValues ?? property.node.constraints.allowedValues
-        } else if !property.node.types.isEmpty {
-            for type in property.node.types where !known.types.contains(type) { known.types.append(type) }
-        }
-        properties[index].node = known
+    private mutating func take(types others: [SchemaType]) {
+        for type in others where !types.contains(type) { types.append(type) }
     }
 }
 

@@ -116,6 +116,12 @@ extension FuzzKind {
         return [
             app("app, newest", "tracker-app"), app("app, older", "older-app"), app("app, stitch", "stitch-app"),
             app("folder, flat", "flat"), app("folder, nested", "nested"),
+            FuzzKind("contract", Corpus.contracts) { bytes in
+                try folder.with([(name: "contract.prisma", bytes: bytes)]) { path in
+                    let schema = try ServerSchema.readForLint(at: path, database: "app")
+                    try use(schema.described, schema)
+                }
+            },
         ]
     }
 

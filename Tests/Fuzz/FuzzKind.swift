@@ -53,6 +53,7 @@ enum Corpus {
         + cases.compactMap { try? "{\"$jsonSchema\": \($0.schema.extendedJSON())}" }.map { Array($0.utf8) }
     static let prisma =
         files("scripts/demo-app/prisma", ".prisma") + files("Tests/Integration/Prisma/Fixtures", ".prisma")
+    static let contracts = files("scripts/demo-app/prisma8", ".prisma")
     /// Inputs that consist of a schema's text, a zero byte, and documents.
     static let judgements = cases.flatMap { group in
         [try? "{\"$jsonSchema\": \(group.schema.extendedJSON())}", group.appServicesText].compactMap(\.self).map {

@@ -228,11 +228,8 @@ struct JSONSchemaPlan: Sendable {
 extension JSONSchemaPlan {
     /// Returns in words what the schema expects of the value that has the finding.
     func expectation(of finding: Finding) -> String {
-        let conditions = branches(around: Int(finding.node)).flatMap { branch in
-            branch.conditions.map { condition in
-                let value = (try? condition.value.extendedJSON(.relaxed)) ?? "one value"
-                return "\(branch.path.appending(.field(condition.field))) is \(value)"
-            }
+        let conditions = branches(around: Int(finding.node)).flatMap(\.conditions).map { path, value in
+            "\(path) is \((try? value.extendedJSON(.relaxed)) ?? "one value")"
         }
         let expected = expectationAlone(of: finding)
         return conditions.isEmpty ? expected : "\(expected), where \(conditions.joined(separator: " and "))"
@@ -245,16 +242,14 @@ extension JSONSchemaPlan {
         var branches: [SchemaBranch] = []
         var node = node < origins.count ? node : 0
         while node > 0 {
-            let parent = Int(origins[node].parent)
             if case .combination(let kind, let index) = origins[node].step, [.oneOf, .anyOf].contains(kind) {
-                let conditions = selectors.filter { $0.member == node }
-                    .map { SchemaBranch.Condition(field: $0.name, value: $0.value) }
-                branches.insert(
-                    SchemaBranch(path: origins[node].path, kind: kind, index: index, conditions: conditions), at: 0)
+                let fields = selectors.filter { $0.member == node }.map { ($0.name, $0.value) }
+                let selectors = BSONDocument(fields)
+                branches.append(SchemaBranch(path: origins[node].path, kind: kind, index: index, selectors: selectors))
             }
-            node = parent
+            node = Int(origins[node].parent)
         }
-        return branches
+        return branches.reversed()
     }
 
     /// Returns in words what the finding's own schema expects.

@@ -49,7 +49,7 @@ struct ContractFile {
                     collection.nameLocation, "the collection \"\(collection.name)\" has no validator: it is not judged")
                 continue
             }
-            roots[collection.name] = try root(validator["jsonSchema"] ?? validator, validator)
+            roots[collection.name] = try root(validator["jsonSchema"] ?? validator)
             let model = models.first {
                 $0.value["storage"]?["collection"]?.text == collection.name && $0.value["base"] == nil
             }
@@ -67,11 +67,7 @@ struct ContractFile {
             if command["kind"]?.text == "dropCollection" { roots[collection] = nil }
             guard let validator = command["validator"] else { continue }
             // The planner removes a validator by setting an empty one.
-            guard let schema = validator["$jsonSchema"] else {
-                roots[collection] = nil
-                continue
-            }
-            roots[collection] = try root(schema, command)
+            roots[collection] = try validator["$jsonSchema"].map(root)
         }
         guard !roots.isEmpty else {
             throw SchemaError(
@@ -83,13 +79,8 @@ struct ContractFile {
         return roots
     }
 
-    /// Returns the schema of a validator, and notes whether the server does not refuse all that it describes.
-    private mutating func root(_ schema: LocatedJSON, _ options: LocatedJSON) throws(SchemaError) -> SchemaNode {
-        for (key, strict) in [("validationAction", "error"), ("validationLevel", "strict")] {
-            guard let value = options[key], let text = value.text, text != strict else { continue }
-            note(value.location, "\(key) is \(text): the server refuses less than is judged here")
-        }
-        return try JSONSchemaReader().root(try LocatedBSON(schema))
+    private func root(_ schema: LocatedJSON) throws(SchemaError) -> SchemaNode {
+        try JSONSchemaReader().root(try LocatedBSON(schema))
     }
 
     private mutating func note(_ location: SourceLocation, _ message: String) {

@@ -51,7 +51,7 @@ struct ContractResolver {
         let models = blocks.filter { $0.keyword.text == "model" }
         let variants = variants(of: models)
         var roots: [String: SchemaNode] = [:]
-        for model in models where model.first("base") == nil {
+        for model in models where model.attributes["base"] == nil {
             let root = root(model, variants[model.name.text] ?? [])
             if let other = roots.updateValue(root, forKey: model.collection) {
                 let message = "\"\(other.title ?? "")\" has the same collection; only this model's validator is applied"
@@ -82,7 +82,7 @@ extension ContractResolver {
                 fail(.duplicate, line.name, "the stored field \"\(name)\" is there twice", "rename or remove one")
                 continue
             }
-            if block.keyword.text == "type", let map = line.first("map") {
+            if block.keyword.text == "type", let map = line.attributes["map"] {
                 let message = "Prisma \(ContractReading.release) ignores @map in a type: the field is \"\(name)\""
                 notes.append(SchemaNote(location: map.name.location, message: message))
             }
@@ -167,7 +167,7 @@ extension ContractResolver {
             values.append(value)
         }
         let kinds = Set(values.map { "\($0.type)" })
-        let stated = block.first("type").map { Self.codecs[$0.text ?? ""] }
+        let stated = block.attributes["type"].map { Self.codecs[$0.text ?? ""] }
         guard let type = stated ?? kinds.first.flatMap({ SchemaType(rawValue: $0) }), kinds.count == 1,
             kinds == [type.rawValue] || type == .double && kinds == ["int"]
         else {
@@ -193,12 +193,12 @@ extension ContractResolver {
         var root = object(model)
         root.title = model.name.text
         let id = root.property("_id")
-        if errors.isEmpty, id?.types != [.objectId] || !model.fields.contains(where: { $0.first("id") != nil }) {
+        if errors.isEmpty, id?.types != [.objectId] || !model.fields.contains(where: { $0.attributes["id"] != nil }) {
             fail(
                 .schemaMissing, model.name, "the model \"\(model.name.text)\" has no _id of type ObjectId",
                 "write id ObjectId @id @map(\"_id\")")
         }
-        guard let discriminator = model.first("discriminator") else { return root }
+        guard let discriminator = model.attributes["discriminator"] else { return root }
         let line = model.fields.first { $0.name.text == discriminator.word }
         let field = line.map(model.storedName) ?? ""
         if root.property(field)?.types != [.string] || variants.isEmpty {
@@ -232,11 +232,11 @@ extension ContractResolver {
             let value = base.arguments.dropFirst().first?.value.value
             if bases.count > 1 {
                 fail(.conflict, bases[1].name, "\"\(model.name.text)\" has two bases", "keep one @@base")
-            } else if model.first("discriminator") != nil {
+            } else if model.attributes["discriminator"] != nil {
                 fail(.conflict, base.name, "\"\(model.name.text)\" has both @@base and @@discriminator", "remove one")
-            } else if owner?.first("discriminator") == nil {
+            } else if owner?.attributes["discriminator"] == nil {
                 fail(.wrongValue, base.name, "the base \"\(base.word ?? "")\" is no model with @@discriminator")
-            } else if model.first("map") != nil, model.collection != owner?.collection {
+            } else if model.attributes["map"] != nil, model.collection != owner?.collection {
                 fail(.conflict, base.name, "a model is stored in the collection of its base", "remove @@map")
             } else if let owner, case .string(let value) = value {
                 if let other = result[owner.name.text]?.first(where: { $0.value == value }) {
@@ -252,22 +252,20 @@ extension ContractResolver {
     }
 }
 
-extension PrismaSyntax.Block {
-    fileprivate func first(_ name: String) -> PrismaSyntax.Attribute? { attributes.first { $0.name.text == name } }
+extension [PrismaSyntax.Attribute] {
+    fileprivate subscript(name: String) -> PrismaSyntax.Attribute? { first { $0.name.text == name } }
+}
 
+extension PrismaSyntax.Block {
     /// The name of a model's collection.
     fileprivate var collection: String {
-        first("map")?.text ?? name.text.prefix(1).lowercased() + name.text.dropFirst()
+        attributes["map"]?.text ?? name.text.prefix(1).lowercased() + name.text.dropFirst()
     }
 
     /// Returns the name of a field in documents.
     fileprivate func storedName(of line: PrismaSyntax.Field) -> String {
-        keyword.text == "model" ? line.first("map")?.text ?? line.name.text : line.name.text
+        keyword.text == "model" ? line.attributes["map"]?.text ?? line.name.text : line.name.text
     }
-}
-
-extension PrismaSyntax.Field {
-    fileprivate func first(_ name: String) -> PrismaSyntax.Attribute? { attributes.first { $0.name.text == name } }
 }
 
 extension PrismaSyntax.Attribute {
