@@ -178,8 +178,9 @@ struct ContractDocuments {
 extension ContractDocuments {
     /// Returns a document for a schema; about half of them break a rule.
     mutating func document(_ root: SchemaNode, number: Int) -> BSONDocument {
-        let isWrong = below(10) < 6
-        guard case .object(let document) = value(root, wrong: isWrong ? 12 : 0) else { return [:] }
+        let wrong: UInt64 = below(10) < 6 ? 12 : 0
+        let kind = root.constraints.combinations.first.map { pick($0.nodes) } ?? root
+        guard case .object(let document) = object(kind, wrong: wrong) else { return [:] }
         let id: BSONValue = .objectID(ObjectID(high: 51, low: UInt32(number)))
         let others = ((try? document.elements()) ?? []).filter { $0.name != "_id" }
         return BSONDocument([("_id", id)] + others.map { ($0.name, $0.value) })
@@ -193,9 +194,7 @@ extension ContractDocuments {
 
     /// - Parameter wrong: in how many of 100 places the value breaks the schema.
     private mutating func value(_ node: SchemaNode, wrong: UInt64) -> BSONValue {
-        if below(100) < wrong, !node.hasProperties || node.constraints.combinations.isEmpty {
-            return pick(Self.odd)
-        }
+        if below(100) < wrong { return pick(Self.odd) }
         if let kinds = node.constraints.combinations.first { return value(pick(kinds.nodes), wrong: wrong) }
         if let values = node.constraints.allowedValues { return pick(values) }
         if node.hasProperties, node.types.isEmpty || node.types == [.object] { return object(node, wrong: wrong) }

@@ -12,8 +12,7 @@ import Testing
         try await Mongod.shared.withDatabase { database in
             let folder = try CommandLineFolder()
             defer { folder.remove() }
-            let path = folder.path.appending("contract.prisma").string
-            try ContractDocuments.contracts[name]?.write(toFile: path, atomically: true, encoding: .utf8)
+            let path = try folder.write(try #require(ContractDocuments.contracts[name]), to: "contract.prisma")
             let schema = try ServerSchema.read(at: path, database: database.name)
             for collection in schema.collections {
                 let root = collection.root
@@ -43,8 +42,7 @@ import Testing
             let folder = try CommandLineFolder()
             defer { folder.remove() }
             for (name, text) in ["contract.prisma": ContractDocuments.every, "six.prisma": ContractDocuments.six] {
-                let path = folder.path.appending(name).string
-                try text.write(toFile: path, atomically: true, encoding: .utf8)
+                let path = try folder.write(text, to: name)
                 let collection = name == "six.prisma" ? "SixThings" : "things"
                 for form in ["closed", "open"] {
                     let run = try await Program.run([
