@@ -86,7 +86,8 @@ extension CompiledSchema {
     }
 
     func path(of located: FindingCollector.Located) -> SchemaPath {
-        texts.paths[Int(located.finding.node)].appending(located.below)
+        let steps = (located.around + [located.finding.node]).flatMap { texts.paths[Int($0)].steps }
+        return SchemaPath(steps + located.below)
     }
 
     /// Whether a value that is in no document, such as a default, would fit a node.

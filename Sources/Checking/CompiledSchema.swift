@@ -1,5 +1,6 @@
 public import BSON
 public import ServerSchema
+import Synchronization
 
 /// The schema of one collection, compiled once into flat arrays against which documents are checked.
 ///
@@ -54,6 +55,20 @@ public struct CompiledSchema: Sendable {
         let paths: [SchemaPath]
         /// A text for each node that says what the schema expects there.
         let expectations: [String]
+        let shown = ShownPaths()
+    }
+
+    /// The paths as reports show them, computed when they are first needed.
+    final class ShownPaths: Sendable {
+        private let names = Mutex<Set<String>?>(nil)
+
+        func names(of paths: [SchemaPath]) -> Set<String> {
+            names.withLock { names in
+                let known = names ?? Set(paths.map(\.description))
+                names = known
+                return known
+            }
+        }
     }
 
     /// A keyword that no rule judges.
@@ -92,7 +107,7 @@ public struct CompiledSchema: Sendable {
         switch schema.dialect {
         case .appServices: compiler.compile(root: schema.root)
         case .jsonSchema: break
-        case .prisma: compiler.compile(prisma: schema.root)
+        case .prisma: compiler.compile(prisma: schema)
         }
         compiler.compileLinks(of: schema)
         compiler.compileReferences(from: schema.namespace)
@@ -188,6 +203,10 @@ extension CompiledSchema {
         static var prisma: Self { Self(rawValue: 32768) }
         /// A Prisma client reads a default in place of null.
         static var defaulted: Self { Self(rawValue: 65536) }
+        /// The object's fields are those of a type of a Prisma schema, which is compiled once for all its uses.
+        ///
+        /// The paths of the nodes inside the type begin at the object.
+        static var shared: Self { Self(rawValue: 262_144) }
         /// A string must be one of the names in the node's ``Node/fields``, which are the values of an enum.
         static var enumeration: Self { Self(rawValue: 131_072) }
     }
@@ -247,7 +266,22 @@ extension CompiledSchema {
 /// The paths at which findings can occur; the operator's files, such as exceptions, name such paths.
 extension CompiledSchema {
     /// The paths that the schema names, as reports show them.
-    package var placeNames: [String] { texts.paths.map(\.description) }
+    package var placeNames: [String] {
+        guard dialect == .prisma else { return texts.paths.map(\.description) }
+        var places: [(node: Int, path: SchemaPath)] = [(0, SchemaPath())]
+        var next = 0
+        // A type that contains itself has any number of paths.
+        while next < places.count, places.count < 1_000 {
+            let place = places[next]
+            next += 1
+            let (node, isObject) = (nodes[place.node], nodes[place.node].accepts == .object)
+            if node.items >= 0 { places.append((Int(node.items), place.path.appending(.elements))) }
+            for field in isObject ? Int(node.fields.first)..<Int(node.fields.first + node.fields.count) : 0..<0 {
+                places.append((Int(fields[field].node), place.path.appending(.field(table.name(field)))))
+            }
+        }
+        return places.map(\.path.description)
+    }
 
     /// Whether a rule can report a finding at a path.
     ///
@@ -257,13 +291,32 @@ extension CompiledSchema {
         if rule == .extraField || rule == .additionalProperty || rule == .reservedField { return true }
         // An engine judges all values, also those that the schema does not name.
         if EngineRule.named(rule) != nil { return true }
-        if texts.paths.contains(where: { $0.description == path }) { return true }
+        if dialect == .prisma { return node(at: SchemaPath(shown: path)) != nil }
+        if texts.shown.names(of: texts.paths).contains(path) { return true }
         // `nodes` has no entries for constraints and for schemas of the `jsonschema` dialect, so `zip` leaves out the
         // paths of their nodes.
         return zip(texts.paths, nodes).contains { place, node in
+            guard node.flags.contains(.mixed) else { return false }
             let name = place.description
-            return node.flags.contains(.mixed) && (path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}"))
+            return path.hasPrefix(name + "[]") || path.hasPrefix(name + "{}")
         }
+    }
+
+    /// Returns the node at a path; `nil` if the schema names no such path.
+    private func node(at path: SchemaPath) -> Int? {
+        var index = 0
+        for step in path.steps {
+            let node = nodes[index]
+            switch step {
+            case .field(let name) where node.accepts == .object:
+                let names = Int(node.fields.first)..<Int(node.fields.first + node.fields.count)
+                guard let field = names.first(where: { table.name($0) == name }) else { return nil }
+                index = Int(fields[field].node)
+            case .elements where node.items >= 0: index = Int(node.items)
+            default: return nil
+            }
+        }
+        return index
     }
 }
 

@@ -28,6 +28,10 @@ protocol FindingSink {
     mutating func enter(field element: BSONElement, of view: borrowing BSONView)
     /// Removes the step that was added last.
     mutating func leave()
+    /// Begins the paths of the nodes that the walker judges next at an object of a shared type, whose node is `index`.
+    mutating func enter(node index: Int)
+    /// Ends what ``enter(node:)`` began.
+    mutating func leaveNode()
     /// Notes the value that the walker judges next; called only if the value's type alone does not show that it fits.
     mutating func visit(at element: BSONElement, of view: borrowing BSONView)
 }
@@ -49,6 +53,12 @@ extension FindingSink {
 
     @inline(__always)
     mutating func leave() {}
+
+    @inline(__always)
+    mutating func enter(node index: Int) {}
+
+    @inline(__always)
+    mutating func leaveNode() {}
 
     @inline(__always)
     mutating func visit(at element: BSONElement, of view: borrowing BSONView) {}
@@ -85,6 +95,10 @@ struct FindingCollector: FindingSink {
     struct Located: Hashable, Sendable {
         var finding: Finding
         var below: [SchemaPath.Step]
+        /// The nodes of the objects of shared types around the finding's node, the outermost first.
+        ///
+        /// The path of each of them, and of the finding's node, begins at the object before it.
+        var around: [Int32] = []
     }
 
     let minimum: Level
@@ -93,6 +107,7 @@ struct FindingCollector: FindingSink {
     /// The value that has each finding, in the order of ``located``; empty if values are not kept.
     private var values: [BSONValue?] = []
     private var below: [SchemaPath.Step] = []
+    private var around: [Int32] = []
     private var current: BSONValue?
     /// The number of the first constraint node while the walker judges constraints; otherwise `nil`.
     ///
@@ -108,6 +123,7 @@ struct FindingCollector: FindingSink {
     mutating func removeAll() {
         located.removeAll(keepingCapacity: true)
         values.removeAll(keepingCapacity: true)
+        around.removeAll(keepingCapacity: true)
         current = nil
     }
 
@@ -117,14 +133,14 @@ struct FindingCollector: FindingSink {
     mutating func report(_ finding: Finding) {
         let finding = numbered(finding)
         guard finding.level >= minimum else { return }
-        located.append(Located(finding: finding, below: finding.rule == .mixedDepth ? [] : below))
+        located.append(Located(finding: finding, below: finding.rule == .mixedDepth ? [] : below, around: around))
         if keepsValues { values.append(finding.found.isOf(current) ? current : nil) }
     }
 
     mutating func report(_ finding: Finding, extra element: BSONElement, of view: borrowing BSONView) {
         let finding = numbered(finding)
         guard finding.level >= minimum else { return }
-        located.append(Located(finding: finding, below: below + [.field(view.name(element))]))
+        located.append(Located(finding: finding, below: below + [.field(view.name(element))], around: around))
         if keepsValues { values.append(try? view.value(element)) }
     }
 
@@ -143,6 +159,10 @@ struct FindingCollector: FindingSink {
     }
 
     mutating func leave() { below.removeLast() }
+
+    mutating func enter(node index: Int) { around.append(Int32(index)) }
+
+    mutating func leaveNode() { around.removeLast() }
 
     mutating func visit(at element: BSONElement, of view: borrowing BSONView) {
         if keepsValues { current = try? view.value(element) }

@@ -15,8 +15,16 @@ struct ProofBuilder {
     /// Whether the builder, where possible, describes only objects that have each field of their schema once and no
     /// other field.
     private var isOfComplete = false
+    private let budget = Budget()
 
     init(schema: CompiledSchema) { self.schema = schema }
+
+    /// The number of values that the filter may still describe.
+    ///
+    /// The types of a Prisma schema are compiled once, but can have millions of places.
+    private final class Budget {
+        var left = 20_000
+    }
 
     /// The largest number of levels that the filter describes; the check reads documents with more levels.
     ///
@@ -57,6 +65,8 @@ struct ProofBuilder {
     ///
     /// A value that fits this schema certainly has no finding of a higher level than ``Level/info``.
     private func value(_ index: Int, depth: Int) -> BSONValue {
+        budget.left -= 1
+        guard budget.left > 0 else { return Self.nothing }
         let node = schema.nodes[index]
         var types = node.plain
         if allowsNull(node) { types.insert(.null) }

@@ -5,12 +5,14 @@ import ServerSchema
 ///
 /// A Prisma client reads more BSON types than it writes; see ``PrismaScalar``.
 extension SchemaCompiler {
-    mutating func compile(prisma root: SchemaNode) {
-        compile(prisma: root, at: reserve(1, path: SchemaPath()), place: .root, flags: [.required])
+    mutating func compile(prisma collection: CollectionSchema) {
+        let root = reserve(1, path: SchemaPath())
+        compile(prisma: collection.root, at: root, place: .root, flags: [.required], collection.types)
     }
 
     private mutating func compile(
-        prisma schema: SchemaNode, at index: Int, place: CompiledSchema.Place, flags: CompiledSchema.Flags
+        prisma schema: SchemaNode, at index: Int, place: CompiledSchema.Place, flags: CompiledSchema.Flags,
+        _ types: [String: SchemaNode]
     ) {
         var node = CompiledSchema.Node()
         node.place = place
@@ -24,13 +26,10 @@ extension SchemaCompiler {
             node.accepts = .array
             let child = reserve(1, path: paths[index].appending(.elements))
             node.items = Int32(child)
-            compile(prisma: element, at: child, place: .element, flags: .embedded)
+            compile(prisma: element, at: child, place: .element, flags: .embedded, types)
         } else {
             node.accepts = .object
-            // A Prisma type that contains itself is expanded only a few levels deep. On the last level, it has no
-            // fields, and the contents of its objects are not judged.
-            if schema.properties.isEmpty { node.plain = .object }
-            compileFields(prisma: schema, of: index, into: &node)
+            compileObject(prisma: schema, of: index, into: &node, types)
         }
         let readsNull = place != .element && (schema.types == [.array] || !node.flags.contains(.required))
         if readsNull { node.plain.insert(.null) } else { node.plain.remove(.null) }
@@ -40,18 +39,38 @@ extension SchemaCompiler {
 
     private mutating func compileMembers(_ schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node) {
         node.flags.insert(.enumeration)
+        if let known = schema.title.flatMap({ shared[$0] }) { return node.fields = known.fields }
         let members = (schema.constraints.allowedValues ?? []).compactMap(\.text)
         for _ in members { fields.append(CompiledSchema.Field(node: Int32(index))) }
         node.fields = table.append(members)
+        if let title = schema.title { shared[title] = node }
+    }
+
+    /// Compiles an object: a model, or an embedded type, whose fields are compiled at its first use only.
+    private mutating func compileObject(
+        prisma schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node, _ types: [String: SchemaNode]
+    ) {
+        guard node.place != .root, let title = schema.title, let type = types[title] else {
+            if schema.properties.isEmpty { node.plain = .object }
+            return compileFields(prisma: schema, at: paths[index], into: &node, types)
+        }
+        node.flags.insert(.shared)
+        if type.properties.isEmpty { node.plain = .object }
+        if let known = shared[title] {
+            (node.fields, node.required, node.requiredCount) = (known.fields, known.required, known.requiredCount)
+        } else {
+            compileFields(prisma: type, at: SchemaPath(), into: &node, types)
+        }
     }
 
     private mutating func compileFields(
-        prisma schema: SchemaNode, of index: Int, into node: inout CompiledSchema.Node
+        prisma schema: SchemaNode, at path: SchemaPath, into node: inout CompiledSchema.Node,
+        _ types: [String: SchemaNode]
     ) {
         // The fields of an object are next to each other in `fields`. All of them are added before any is compiled,
         // because compiling a field adds the fields of the objects inside it.
         let first = fields.count
-        let firstNode = reserve(schema.properties.count, path: paths[index])
+        let firstNode = reserve(schema.properties.count, path: path)
         for (offset, property) in schema.properties.enumerated() {
             var field = CompiledSchema.Field(node: Int32(firstNode + offset))
             field.whenMissing = whenMissing(property, of: schema, in: node.place)
@@ -64,12 +83,14 @@ extension SchemaCompiler {
         }
         node.required = node.requiredCount >= 64 ? .max : (1 << UInt64(node.requiredCount)) - 1
         node.fields = table.append(schema.properties.map(\.name))
+        // The type is known before its fields are compiled, because it may contain itself.
+        if node.place != .root, let title = schema.title { shared[title] = node }
         for (offset, property) in schema.properties.enumerated() {
-            paths[firstNode + offset] = paths[index].appending(.field(property.name))
+            paths[firstNode + offset] = path.appending(.field(property.name))
             var flags: CompiledSchema.Flags = node.place == .root ? [] : .embedded
             if schema.requires(property.name) { flags.insert(.required) }
             if fields[first + offset].whenMissing == .defaulted { flags.insert(.defaulted) }
-            compile(prisma: property.node, at: firstNode + offset, place: .field, flags: flags)
+            compile(prisma: property.node, at: firstNode + offset, place: .field, flags: flags, types)
         }
     }
 

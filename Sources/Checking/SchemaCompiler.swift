@@ -12,6 +12,8 @@ struct SchemaCompiler {
     var defaults: [(field: Int, value: BSONValue)] = []
     var references: [CompiledSchema.Reference] = []
     var links: [CompiledSchema.Link] = []
+    /// The fields of the Prisma types that were compiled, by the names of the types; the values of enums too.
+    var shared: [String: CompiledSchema.Node] = [:]
     let context: SchemaContext
 
     init(_ context: SchemaContext) { self.context = context }

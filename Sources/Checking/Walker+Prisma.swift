@@ -18,7 +18,10 @@ extension Walker {
             return prismaMismatch(Found(element.type), node: index, into: &sink)
         }
         if type == .object {
-            return try object(try view.document(element), node: index, depth: depth &+ 1, into: &sink)
+            if node.flags.contains(.shared) { sink.enter(node: index) }
+            try object(try view.document(element), node: index, depth: depth &+ 1, into: &sink)
+            if node.flags.contains(.shared) { sink.leaveNode() }
+            return
         }
         if type == .array {
             return try array(try view.document(element), node: index, depth: depth &+ 1, into: &sink)

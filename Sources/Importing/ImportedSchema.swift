@@ -41,11 +41,7 @@ package struct ImportedSchema: Sendable {
         name: String?, schema: BSONDocument, notes: [ImportNote], at location: SourceLocation
     ) throws(SchemaError) {
         do throws(BSONError) { try schema.view.validate(levels: Self.deepest) } catch { throw .tooDeep(at: location) }
-        guard schema.bytes.count <= Self.largest else {
-            throw SchemaError(
-                .tooLarge, at: location, "with its references written out, the schema is too large for MongoDB",
-                remedy: "import a smaller schema of the file")
-        }
+        guard schema.bytes.count <= Self.largest else { throw .tooLarge(at: location) }
         _ = try CollectionSchema(
             jsonSchema: schema, namespace: Namespace(database: "import", collection: "import"), place: location)
         self.name = name
@@ -57,10 +53,17 @@ package struct ImportedSchema: Sendable {
     private static let deepest = 180
     /// The largest size of a validator in bytes: MongoDB's limit for a document, less a reserve for the command around
     /// it.
-    private static let largest = 15 << 20
+    static let largest = 15 << 20
 }
 
 extension SchemaError {
+    /// Returns the error for a schema whose validator would be larger than MongoDB's limit for a document.
+    static func tooLarge(at location: SourceLocation) -> SchemaError {
+        SchemaError(
+            .tooLarge, at: location, "with its references written out, the schema is too large for MongoDB",
+            remedy: "import a smaller schema of the file")
+    }
+
     /// Returns the error for a schema whose validator MongoDB would refuse because of its nesting.
     static func tooDeep(at location: SourceLocation) -> SchemaError {
         SchemaError(

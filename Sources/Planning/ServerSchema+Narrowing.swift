@@ -18,6 +18,8 @@ extension ServerSchema {
         var narrow = self
         var own = collection
         own.root = own.root.narrowed(to: named + [["_id"]])
+        // The types are written out in the narrowed schema.
+        own.types = [:]
         own.relationships = own.relationships.filter { related.contain($0.source.leadingFields) }
         (narrow.neighbours, narrow.sources, narrow.collections) = ([], [], [own])
         return narrow

@@ -25,18 +25,16 @@ package struct SourceSnippet: Sendable {
     ///
     /// The number that follows the last line is accepted, because an error at the end of a file can have it.
     /// - Parameters:
-    ///   - text: the text of the file.
+    ///   - lines: the lines of the file, from ``lines(of:)``.
     ///   - suggestion: the text to show below the caret; `nil` for none.
-    package init?(_ location: SourceLocation, in text: String, counting unit: Unit, suggestion: String? = nil) {
+    package init?(_ location: SourceLocation, in lines: [Substring], counting unit: Unit, suggestion: String? = nil) {
         guard location.line > 0 else { return nil }
-        let lines = text.utf8.split(
-            separator: UInt8(ascii: "\n"), maxSplits: location.line, omittingEmptySubsequences: false)
         guard lines.count + 1 >= location.line else { return nil }
         // An error at the end of the file can be located on the line after the last one. The snippet then shows the
         // last line.
         let isAfterLast = location.line > lines.count || location.line == lines.count && lines.last?.isEmpty == true
         number = isAfterLast ? max(1, location.line - 1) : location.line
-        let bytes = lines[number - 1]
+        let bytes = lines[number - 1].utf8
         let line = String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes, as: UTF8.self)
         cells = Self.cells(of: line)
         let characters = Array(line)
@@ -44,6 +42,11 @@ package struct SourceSnippet: Sendable {
         let first = Self.position(of: offset, in: characters, unit)
         marked = first..<Self.end(of: first, in: characters)
         self.suggestion = suggestion?.printable
+    }
+
+    /// Returns the lines of a file's text, without the line feeds.
+    package static func lines(of text: String) -> [Substring] {
+        text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { Substring($0) }
     }
 
     /// Returns the position of the character that contains the given byte or scalar.

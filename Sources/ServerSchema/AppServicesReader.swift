@@ -12,6 +12,8 @@ struct AppServicesReader {
     var notesErrors = false
     /// The path, from the schema's root, to the part of the schema that is being read.
     private var path: [SchemaPath.Step] = []
+    /// The number of schemas that contain the schema that is being read, including itself.
+    private var level = 0
 
     /// Reads one `schema.json`; returns `nil` for `{}`, the placeholder for a collection without a schema.
     mutating func root(_ json: LocatedJSON) throws(SchemaError) -> SchemaNode? {
@@ -49,6 +51,9 @@ struct AppServicesReader {
         guard let members = json.members else {
             throw SchemaError(.wrongValue, at: json.location, "a schema must be an object, not \(json.kind)")
         }
+        level += 1
+        defer { level -= 1 }
+        guard level <= SchemaNode.maximumDepth else { throw .tooDeep(at: json.location) }
         try refuseDuplicates(members, what: "keyword")
         if let type = json["type"], json["bsonType"] != nil {
             try note(

@@ -4,6 +4,8 @@
 package struct JSONParser {
     /// The deepest nesting of arrays and objects that is accepted.
     package static let maximumDepth = 200
+    /// The largest number of values that are accepted; each takes about a hundred bytes of memory.
+    private static let maximumValues = 250_000
 
     let file: String
     let bytes: [UInt8]
@@ -11,6 +13,7 @@ package struct JSONParser {
     private var line = 1
     private var lineStart = 0
     private var depth = 0
+    private var count = 0
 
     private init(_ bytes: [UInt8], file: String) {
         self.bytes = bytes
@@ -50,6 +53,11 @@ package struct JSONParser {
 
     private mutating func value() throws(SchemaError) -> LocatedJSON {
         let start = here
+        count += 1
+        guard count <= Self.maximumValues else {
+            throw SchemaError(
+                .tooLarge, at: start, "the file holds more than \(Self.maximumValues) values", remedy: "divide it")
+        }
         guard offset < bytes.count else { throw failure("the file ends where a value is expected") }
         switch bytes[offset] {
         case UInt8(ascii: "{"): return LocatedJSON(value: .object(try members()), location: start)

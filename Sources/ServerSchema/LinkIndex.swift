@@ -67,3 +67,13 @@ final class NameIndex: Sendable {
         }
     }
 }
+
+extension Array {
+    /// Returns the first element with a name; `nil` if there is none.
+    /// - Parameter index: the index of the array's names; `nil` to compare name by name.
+    func first(named name: String, by index: NameIndex?, _ own: @escaping (Element) -> String) -> Element? {
+        let position =
+            if let index { index.position(of: name, among: lazy.map(own)) } else { firstIndex { own($0) == name } }
+        return position.map { self[$0] }
+    }
+}

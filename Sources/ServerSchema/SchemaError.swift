@@ -56,6 +56,9 @@ public struct SchemaError: Error, Hashable, Sendable {
     /// The other errors of the schema, if the reader continued after this one.
     public private(set) var others: [SchemaError] = []
 
+    /// The largest number of a schema's errors that are shown; more errors are only counted.
+    package static let mostShown = 20
+
     /// Creates an error from its parts.
     public init(_ code: Code, at location: SourceLocation, _ message: String, remedy: String? = nil) {
         self.code = code
@@ -70,13 +73,23 @@ extension SchemaError {
     /// errors.
     /// - Parameter files: the files, in the order in which their errors are shown.
     init?(_ errors: [SchemaError], inOrderOf files: [String]) {
+        let order = Dictionary(files.enumerated().map { ($0.element, $0.offset) }) { first, _ in first }
         func key(_ error: SchemaError) -> (Int, Int, Int) {
-            (files.firstIndex(of: error.location.file) ?? .max, error.location.line, error.location.column)
+            (order[error.location.file] ?? .max, error.location.line, error.location.column)
         }
         let sorted = errors.sorted { key($0) < key($1) }
         guard let first = sorted.first else { return nil }
         self = first
         others = Array(sorted.dropFirst())
+    }
+}
+
+extension SchemaError {
+    /// Returns the error for a schema that is inside too many others.
+    static func tooDeep(at location: SourceLocation) -> SchemaError {
+        SchemaError(
+            .tooDeep, at: location, "schemas are nested more than \(SchemaNode.maximumDepth) levels deep",
+            remedy: "move the inner values into documents of their own")
     }
 }
 

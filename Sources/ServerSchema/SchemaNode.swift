@@ -8,6 +8,8 @@ public struct SchemaNode: Sendable {
     public var types: [SchemaType] = []
     /// The name of the object type, for a root or an embedded object; for a Prisma enum, the name of the enum.
     public var title: String?
+    /// Whether the node stands for the embedded type named ``title``, whose fields are in ``CollectionSchema/types``.
+    package internal(set) var isReference = false
     /// The fields that the keyword `properties` names, in the file's order.
     public var properties: [Property] = [] {
         didSet { indexes.properties = NameIndex(count: properties.count) }
@@ -76,18 +78,17 @@ public struct SchemaNode: Sendable {
         }
     }
 
+    /// The largest number of levels of schemas inside each other that a file may have.
+    ///
+    /// A deeper schema is refused, because everything that uses schemas calls itself once for each level.
+    package static let maximumDepth = 100
+
     /// Creates an empty schema, which any value fits.
     public init(location: SourceLocation) { self.location = location }
 
     /// Returns the schema of a field; `nil` if `properties` does not name the field.
     public func property(_ name: String) -> SchemaNode? {
-        let position =
-            if let index = indexes.properties {
-                index.position(of: name, among: properties.lazy.map(\.name))
-            } else {
-                properties.firstIndex { $0.name == name }
-            }
-        return position.map { properties[$0].node }
+        properties.first(named: name, by: indexes.properties, \.name)?.node
     }
 
     /// Whether `required` names the field.

@@ -24,6 +24,10 @@ public struct CollectionSchema: Sendable {
     public var root: SchemaNode
     /// The dialect in which the schema is written.
     public var dialect = Dialect.appServices
+    /// The embedded types of a Prisma schema, by their names; empty in other dialects.
+    ///
+    /// Each type is described once; types inside it are only referred to (``SchemaNode/isReference``).
+    package var types: [String: SchemaNode] = [:]
     /// The data source of the collection; `nil` if neither the path nor the content of the schema file names it.
     public var service: String?
     /// The links from the collection's documents to other documents.

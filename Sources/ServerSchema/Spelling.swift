@@ -1,5 +1,10 @@
 /// Finds the known word that a misspelt word probably means.
 package enum Spelling {
+    /// The number of candidates that are compared with a word; the candidates after them are not.
+    private static let mostCandidates = 1_000
+    /// The number of bytes up to which a word is compared; nobody misspells a longer one by hand.
+    private static let longest = 100
+
     /// Returns the candidate that the user probably meant by `word`; `nil` if no candidate is similar enough.
     static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         nearest(to: word, among: candidates, most: 1).first
@@ -7,17 +12,27 @@ package enum Spelling {
 
     /// Returns the candidates that the user may have meant by `word`, the most similar first; empty if none is similar.
     package static func nearest(to word: String, among candidates: some Sequence<String>, most: Int) -> [String] {
+        guard word.utf8.count <= longest else { return [] }
         let lowered = Array(word.lowercased().utf8)
+        let letters = letters(lowered)
         let limit = max(1, lowered.count / 3)
         var near: [(word: String, distance: Int)] = []
-        for candidate in candidates where !near.contains(where: { $0.word == candidate }) {
-            let distance = distance(lowered, Array(candidate.lowercased().utf8))
-            if distance <= limit { near.append((candidate, distance)) }
+        for candidate in candidates.prefix(mostCandidates) {
+            let other = Array(candidate.lowercased().utf8)
+            // An edit changes at most two of the letters that only one of the words has.
+            guard abs(other.count - lowered.count) <= limit,
+                (letters ^ Self.letters(other)).nonzeroBitCount <= 2 * limit
+            else { continue }
+            let distance = distance(lowered, other)
+            if distance <= limit, !near.contains(where: { $0.word == candidate }) { near.append((candidate, distance)) }
         }
         // Candidates at the same distance stay in their order.
         let order = near.indices.sorted { (near[$0].distance, $0) < (near[$1].distance, $1) }
         return order.prefix(most).map { near[$0].word }
     }
+
+    /// Returns a bit for each letter of a word; several letters share a bit.
+    private static func letters(_ word: [UInt8]) -> UInt64 { word.reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 
     /// Returns the number of edits between two words; an edit inserts, removes or replaces a byte, or swaps two
     /// neighbouring bytes.

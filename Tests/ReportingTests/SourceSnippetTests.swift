@@ -9,7 +9,8 @@ import Testing
         suggestion: String? = nil, isColored: Bool = false
     ) -> [String]? {
         SourceSnippet(
-            SourceLocation(file: "a", line: line, column: column), in: text, counting: unit, suggestion: suggestion
+            SourceLocation(file: "a", line: line, column: column), in: SourceSnippet.lines(of: text), counting: unit,
+            suggestion: suggestion
         )?.lines(width: width, isColored: isColored)
     }
 

@@ -29,7 +29,7 @@ extension ImportedSchema {
             return
         }
         var translation = PrismaValidator()
-        let root = translation.root(collection.root)
+        let root = try translation.root(collection.root)
         try self.init(
             name: collection.root.title, schema: root.document, notes: translation.notes,
             at: collection.root.location)

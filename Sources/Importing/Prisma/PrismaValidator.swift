@@ -9,18 +9,31 @@ struct PrismaValidator {
     /// The notes on the translation so far, in the order in which they were made.
     private(set) var notes: [ImportNote] = []
     private var isEmbedded = false
+    /// The titles of the objects that contain the value.
+    private var around: [String] = []
+    private var size = 0
 
     /// Returns the schema of a collection's documents.
-    mutating func root(_ node: SchemaNode) -> ValidatorSchema { object(node, at: SchemaPath()) }
+    /// - Throws: ``SchemaError`` if it is too large for MongoDB.
+    mutating func root(_ node: SchemaNode) throws(SchemaError) -> ValidatorSchema {
+        let schema = object(node, at: SchemaPath())
+        guard size <= ImportedSchema.largest else { throw .tooLarge(at: node.location) }
+        return schema
+    }
 
     private mutating func object(_ node: SchemaNode, at path: SchemaPath) -> ValidatorSchema {
         var schema = ValidatorSchema(types: [.object])
         schema.title = node.title
+        guard size <= ImportedSchema.largest else { return schema }
         guard !node.properties.isEmpty else {
-            let message = "the type \(node.title ?? "") contains itself: values here are not checked"
+            let title = node.title ?? ""
+            let reason = around.contains(title) ? "contains itself" : "has no fields, or is in too many places"
+            let message = "the type \(title) \(reason): values here are not checked"
             note(.warning, .recursion, path, node.location, message)
             return schema
         }
+        around.append(node.title ?? "")
+        defer { around.removeLast() }
         let wasEmbedded = isEmbedded
         isEmbedded = !path.isRoot
         defer { isEmbedded = wasEmbedded }
@@ -65,6 +78,9 @@ struct PrismaValidator {
         guard !node.isPrismaEnum else {
             var schema = ValidatorSchema(types: [.string])
             schema.values = node.constraints.allowedValues
+            // An enum of many values can be the type of many fields.
+            size += (schema.values ?? []).reduce(0) { $0 + 8 + ($1.text?.utf8.count ?? 0) }
+            if size > ImportedSchema.largest { schema.values = nil }
             return schema
         }
         guard scalar != .json else { return ValidatorSchema() }

@@ -12,6 +12,9 @@ struct SourceDocument {
     /// The parts of the file that have a `$id`, an `id` or an anchor; the key is this identifier or, for an anchor, the
     /// anchor after a `#`.
     private let identified: [String: LocatedJSON]
+    /// The keys of ``identified`` with their bytes in reverse order, sorted by these bytes.
+    private let reversed: [(bytes: [UInt8], name: String)]
+    private let members = MemberIndex()
 
     /// Reads the text of a file.
     /// - Throws: ``SchemaError`` if the text is not valid JSON or YAML, is not an object, or is a MongoDB validator
@@ -33,6 +36,8 @@ struct SourceDocument {
         var identified: [String: LocatedJSON] = [:]
         Self.identify(root, into: &identified)
         self.identified = identified
+        reversed = identified.keys.map { ($0.utf8.reversed(), $0) }
+            .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
     private static func yaml(_ text: String, _ name: String) throws(SchemaError) -> LocatedJSON {
@@ -123,10 +128,10 @@ extension SourceDocument {
                 .unsupported, at: reference.location, "the reference \"\(text)\" leads out of this file",
                 remedy: "bundle the schemas into one file first")
         }
-        if let target = starts.lazy.compactMap({ Self.follow(fragment, from: $0) }).first { return target }
+        if let target = starts.lazy.compactMap({ follow(fragment, from: $0) }).first { return target }
         throw SchemaError(
             .schemaMissing, at: reference.location, "the reference \"\(text)\" leads to nothing",
-            remedy: Spelling.hint(for: text, among: named.map { pointer(to: $0.name) }))
+            remedy: Spelling.hint(for: text, among: named.lazy.map { pointer(to: $0.name) }))
     }
 
     /// Returns the parts of the file with this identifier; empty if there is none.
@@ -135,9 +140,18 @@ extension SourceDocument {
     /// identifier ends in a slash and `name` without leading dots and slashes.
     private func identifiedParts(_ name: String) -> [LocatedJSON] {
         if let part = identified[name] { return [part] }
-        let end = "/" + name.drop { $0 == "." || $0 == "/" }
-        return identified.keys.filter { $0.hasSuffix(end) }.sorted().compactMap { identified[$0] }
+        let end = Array(("/" + name.drop { $0 == "." || $0 == "/" }).utf8.reversed())
+        var (low, high) = (0, reversed.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if reversed[middle].bytes.lexicographicallyPrecedes(end) { low = middle + 1 } else { high = middle }
+        }
+        let matches = reversed[low...].prefix(Self.mostAlike).prefix { $0.bytes.starts(with: end) }
+        return matches.map(\.name).sorted().compactMap { identified[$0] }
     }
+
+    /// The number of identifiers that are compared with a relative reference.
+    private static let mostAlike = 100
 
     /// Returns a reference to a named schema, such as `#/$defs/NAME`, for the hint in an error message.
     private func pointer(to name: String) -> String {
@@ -146,13 +160,14 @@ extension SourceDocument {
     }
 
     /// Follows a JSON pointer (RFC 6901); returns `nil` if it leads to nothing.
-    private static func follow(_ fragment: String, from start: LocatedJSON) -> LocatedJSON? {
+    private func follow(_ fragment: String, from start: LocatedJSON) -> LocatedJSON? {
         guard !fragment.isEmpty else { return start }
         guard fragment.hasPrefix("/") else { return nil }
         var json = start
         for step in fragment.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            let name = decoded(step)
-            guard let next = json[name] ?? Int(name).flatMap({ json.elements?.element(at: $0) }) else { return nil }
+            let name = Self.decoded(step)
+            guard let next = members.value(of: name, in: json) ?? Int(name).flatMap({ json.elements?.element(at: $0) })
+            else { return nil }
             json = next
         }
         return json
@@ -175,6 +190,21 @@ extension SourceDocument {
         let text = String(decoding: bytes, as: UTF8.self)
         return text.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
             .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+    }
+}
+
+/// Finds members of large objects by their names; each object is searched through only once.
+private final class MemberIndex {
+    private var positions: [SourceLocation: [String: Int]] = [:]
+
+    /// Returns the value of the first member with a name; `nil` if there is none.
+    func value(of name: String, in json: LocatedJSON) -> LocatedJSON? {
+        guard let members = json.members, members.count > 16 else { return json[name] }
+        if positions[json.location] == nil {
+            let names = members.enumerated().map { ($0.element.name, $0.offset) }
+            positions[json.location] = Dictionary(names) { first, _ in first }
+        }
+        return positions[json.location]?[name].map { members[$0].value }
     }
 }
 

@@ -220,7 +220,10 @@ extension Translator {
                     throw KeywordValues.wrong("enum", member.value, "a list of names")
                 }
                 var fields = FieldSchemas()
-                for name in values.compactMap(\.text) { fields.allow(name) }
+                for name in values.compactMap(\.text) {
+                    try grow(by: 16 + name.utf8.count, at: json.location)
+                    fields.allow(name)
+                }
                 restrict(&schema, to: fields, json.location, at: place)
             case "type", "title", "description", "$schema", "$id", "$comment": continue
             default:
@@ -256,6 +259,7 @@ extension Translator {
         guard !rest.isUnrestricted else { return }
         var evaluated = EvaluatedFields(document: document)
         try evaluated.add(keywords, in: place.resource, skipping: "unevaluatedProperties")
+        for name in evaluated.names { try grow(by: 16 + name.utf8.count, at: json.location) }
         guard !evaluated.areAll else {
             guard evaluated.isConditional else { return }
             return lose(

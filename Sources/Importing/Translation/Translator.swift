@@ -24,6 +24,7 @@ struct Translator {
     private var open: [SourceLocation] = []
     private var seen: Set<ImportNote> = []
     private var count = 0
+    private var size = 0
 
     /// The largest number of schemas that a translation may have; a schema to which several references lead counts for
     /// each of them.
@@ -67,6 +68,7 @@ struct Translator {
                 remedy: "import a smaller schema of the file")
         }
         guard open.count < Self.deepest else { throw .tooDeep(at: json.location) }
+        for member in members { try grow(by: member.size, at: json.location) }
         let keywords = try KeywordValues(members, at: json.location)
         var place = place
         if let id = json["$id"]?.text, !id.hasPrefix("#") { place.resource = json }
@@ -86,6 +88,15 @@ struct Translator {
         var schema = try own(keywords, at: place)
         schema.absorb(target)
         return schema
+    }
+
+    /// Counts the bytes of a part of the result.
+    ///
+    /// A large list to which many references lead is written out for each of them.
+    /// - Throws: ``SchemaError`` if the result becomes too large for MongoDB.
+    mutating func grow(by bytes: Int, at location: SourceLocation) throws(SchemaError) {
+        size += bytes
+        guard size <= ImportedSchema.largest else { throw .tooLarge(at: location) }
     }
 
     /// Translates the schema that a reference leads to.
@@ -115,6 +126,24 @@ struct Translator {
         try translateCombinations(keywords, into: &schema, at: place)
         try noteOthers(keywords, at: place)
         return try keywords.flag("nullable") == true ? nullable(schema, keywords, at: place) : schema
+    }
+}
+
+extension LocatedJSON.Member {
+    /// The number of bytes, roughly, of the name and of the value, apart from schemas in it.
+    fileprivate var size: Int {
+        8 + name.utf8.count + (["enum", "const", "required"].contains(name) ? value.size : value.text?.utf8.count ?? 0)
+    }
+}
+
+extension LocatedJSON {
+    /// The number of bytes, roughly, of the value.
+    fileprivate var size: Int {
+        switch value {
+        case .scalar: 8 + (text?.utf8.count ?? 0)
+        case .array(let elements): elements.reduce(8) { $0 + $1.size }
+        case .object(let members): members.reduce(8) { $0 + 8 + $1.name.utf8.count + $1.value.size }
+        }
     }
 }
 
@@ -248,7 +277,7 @@ extension Translator {
             } else if Self.untranslatable.contains(name) {
                 lose(.warning, .keywordLeftOut, place.path, location, "\(name) is left out")
             } else {
-                let hint = Spelling.hint(for: name, among: Self.translated.sorted()).map { " (\($0))" } ?? ""
+                let hint = Spelling.hint(for: name, among: Self.sortedTranslated).map { " (\($0))" } ?? ""
                 note(
                     .warning, .unknownKeyword, place.path, location,
                     "\(name) is left out: JSON Schema has no such keyword\(hint)")
@@ -265,6 +294,7 @@ extension Translator {
         "unevaluatedItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems", "allOf",
         "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "nullable",
     ]
+    private static let sortedTranslated = translated.sorted()
     /// The keywords that identify or contain schemas.
     static let structural: Set = [
         "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",

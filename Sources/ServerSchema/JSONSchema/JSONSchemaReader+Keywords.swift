@@ -8,6 +8,8 @@ extension JSONSchemaReader {
         if let json = keywords[.properties] {
             guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
             node.hasProperties = true
+            var properties: [SchemaNode.Property] = []
+            defer { node.properties = properties }
             for member in members {
                 // mongod applies the schema of a property named "" to the object itself, and not to a field.
                 var schema = SchemaNode(location: member.value.location)
@@ -15,7 +17,7 @@ extension JSONSchemaReader {
                     schema = try subschema(
                         member.value, of: "property \"\(member.name)\"", isWhole: member.name.isEmpty)
                 }
-                node.properties.append(SchemaNode.Property(name: member.name, node: schema))
+                properties.append(SchemaNode.Property(name: member.name, node: schema))
             }
         }
         if let json = keywords[.patternProperties] { try readPatterns(json, into: &node) }
@@ -29,11 +31,12 @@ extension JSONSchemaReader {
 
     private func readPatterns(_ json: LocatedBSON, into node: inout SchemaNode) throws(SchemaError) {
         guard let members = json.members else { throw wrong(.patternProperties, json, "an object of schemas") }
+        var patterns: [SchemaNode.PatternProperty] = []
+        defer { node.constraints.patternProperties = patterns }
         for member in members {
             let schema = try subschema(member.value, of: "the schema of \"\(member.name)\"", isWhole: false)
             try check(member.name, mode: .bytes, at: member.nameLocation)
-            node.constraints.patternProperties.append(
-                SchemaNode.PatternProperty(pattern: member.name, node: schema))
+            patterns.append(SchemaNode.PatternProperty(pattern: member.name, node: schema))
         }
     }
 
@@ -41,6 +44,8 @@ extension JSONSchemaReader {
         _ json: LocatedBSON, into node: inout SchemaNode, isWhole: Bool
     ) throws(SchemaError) {
         guard let members = json.members else { throw wrong(.dependencies, json, "an object") }
+        var dependencies: [Constraints.Dependency] = []
+        defer { node.constraints.dependencies = dependencies }
         for member in members {
             let demand: Constraints.Dependency.Demand
             switch member.value.value {
@@ -55,7 +60,7 @@ extension JSONSchemaReader {
                     "the dependency of \"\(member.name)\" must be a schema or a list of field names, "
                         + "not \(member.value.kind)")
             }
-            node.constraints.dependencies.append(Constraints.Dependency(field: member.name, demand: demand))
+            dependencies.append(Constraints.Dependency(field: member.name, demand: demand))
         }
     }
 }

@@ -12,6 +12,10 @@ struct JSONSchemaReader {
     ///
     /// With a collector, the reader leaves out each part that mongod refuses, and continues.
     var failures: SchemaFailures?
+    /// The number of schemas that contain the schema that is read next.
+    private var level = 0
+
+    init(failures: SchemaFailures? = nil) { self.failures = failures }
 
     /// Reads the value of `$jsonSchema`, and returns the schema of whole documents.
     /// - Throws: ``SchemaError`` if mongod would refuse the schema, unless ``failures`` collects the error.
@@ -25,6 +29,13 @@ struct JSONSchemaReader {
     /// Reads one schema and all schemas inside it.
     /// - Parameter isWhole: whether the schema describes an object as a whole, as the root schema does.
     func node(_ value: LocatedBSON, isWhole: Bool) throws(SchemaError) -> SchemaNode {
+        guard level < SchemaNode.maximumDepth else { throw .tooDeep(at: value.location) }
+        var inside = self
+        inside.level += 1
+        return try inside.keywords(of: value, isWhole: isWhole)
+    }
+
+    private func keywords(of value: LocatedBSON, isWhole: Bool) throws(SchemaError) -> SchemaNode {
         let keywords = try KeywordTable(value, failures)
         var node = SchemaNode(location: value.location)
         try attempt { () throws(SchemaError) in

@@ -9,9 +9,10 @@ struct PrismaLint {
     private let namespace: Namespace?
 
     static func findings(in prisma: PrismaSchema, of schema: ServerSchema) -> [LintFinding] {
-        (prisma.models.filter { !$0.isIgnored } + prisma.types).flatMap { model in
-            let namespace = schema.collections.first { $0.root.location == model.location }?.namespace
-            let lint = PrismaLint(prisma: prisma, model: model, namespace: namespace)
+        let places = schema.collections.map { ($0.root.location, $0.namespace) }
+        let namespaces = Dictionary(places) { first, _ in first }
+        return (prisma.models.filter { !$0.isIgnored } + prisma.types).flatMap { model in
+            let lint = PrismaLint(prisma: prisma, model: model, namespace: namespaces[model.location])
             return model.fields.flatMap { lint.ofField($0) + lint.ofRelation($0) }
         }
     }

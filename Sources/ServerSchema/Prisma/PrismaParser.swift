@@ -2,10 +2,10 @@
 ///
 /// Source: the grammar of Prisma's own parser, `psl/schema-ast/src/parser/datamodel.pest` in prisma/prisma-engines.
 struct PrismaParser {
-    private var tokens: ArraySlice<PrismaToken>
-    private(set) var errors: [SchemaError]
-    /// The `///` comments of the file, by line number.
-    private let documentation: [Int: (text: String, isWholeLine: Bool)]
+    private var lexer: PrismaLexer
+    /// The tokens that were read and not taken yet; at least one.
+    private var ahead: [PrismaToken]
+    private var own: [SchemaError] = []
     private var depth = 0
     /// Whether the file is a contract of Prisma 8: its enums have stored values after `=`, and `_id` is a name.
     private let isContract: Bool
@@ -16,11 +16,12 @@ struct PrismaParser {
 
     init(_ text: String, file: String, isContract: Bool = false) {
         self.isContract = isContract
-        var lexer = PrismaLexer(text, file: file)
-        tokens = lexer.tokens()[...]
-        errors = lexer.errors
-        documentation = lexer.documentation
+        lexer = PrismaLexer(text, file: file)
+        ahead = [lexer.next()]
     }
+
+    /// The errors so far; after ``PrismaLexer/mostErrors`` of them, the rest of the file is not read.
+    var errors: [SchemaError] { own + lexer.errors }
 
     /// Returns the blocks of the file.
     ///
@@ -29,19 +30,30 @@ struct PrismaParser {
         var blocks: [PrismaSyntax.Block] = []
         while true {
             skipLineEnds()
-            if next.kind == .fileEnd { return blocks }
+            if isAtEnd { return blocks }
             do throws(SchemaError) { blocks.append(try block()) } catch {
-                errors.append(error)
+                own.append(error)
                 skipToBlock()
             }
         }
     }
 
-    private var next: PrismaToken { tokens[tokens.startIndex] }
+    private var next: PrismaToken { ahead[0] }
+
+    private var isFull: Bool { own.count + lexer.errors.count >= PrismaLexer.mostErrors }
+
+    private var isAtEnd: Bool { isFull || next.kind == .fileEnd }
+
+    /// Returns the token after the next `count` ones.
+    private mutating func token(after count: Int) -> PrismaToken {
+        while ahead.count <= count { ahead.append(lexer.next()) }
+        return ahead[count]
+    }
 
     private mutating func take() -> PrismaToken {
         let token = next
-        if token.kind != .fileEnd { tokens.removeFirst() }
+        guard token.kind != .fileEnd else { return token }
+        if ahead.count > 1 { ahead.removeFirst() } else { ahead[0] = lexer.next() }
         return token
     }
 
@@ -60,14 +72,13 @@ struct PrismaParser {
         repeat {
             skipLine()
             skipLineEnds()
-        } while next.kind != .fileEnd && !(next.kind == .name && Self.keywords.contains(next.text))
+        } while !isAtEnd && !(next.kind == .name && Self.keywords.contains(next.text))
     }
 
     /// Whether a block begins here, such as `model User {`.
-    private var isAtBlock: Bool {
-        let words = tokens.prefix(3)
-        guard words.count == 3, next.kind == .name, Self.keywords.contains(next.text) else { return false }
-        return words[words.startIndex + 1].kind == .name && words[words.startIndex + 2].isMark("{")
+    private mutating func isAtBlock() -> Bool {
+        guard next.kind == .name, Self.keywords.contains(next.text) else { return false }
+        return token(after: 1).kind == .name && token(after: 2).isMark("{")
     }
 
     private func unexpected(_ expected: String, remedy: String? = nil) -> SchemaError {
@@ -106,8 +117,9 @@ extension PrismaParser {
         while true {
             skipLineEnds()
             if take("}") { return block }
-            guard next.kind != .fileEnd, !isAtBlock else {
-                errors.append(
+            if isFull { return block }
+            if next.kind == .fileEnd || isAtBlock() {
+                own.append(
                     SchemaError(
                         .syntax, at: block.name.location, "the \(keyword.text) \"\(block.name.text)\" has no end",
                         remedy: "end it with '}'"))
@@ -119,7 +131,7 @@ extension PrismaParser {
                     throw unexpected("the end of the line")
                 }
             } catch {
-                errors.append(error)
+                own.append(error)
                 skipLine()
             }
         }
@@ -134,8 +146,8 @@ extension PrismaParser {
     private mutating func line(into block: inout PrismaSyntax.Block) throws(SchemaError) {
         if take("@@") { return block.attributes.append(try attribute()) }
         let isEnum = block.keyword.text == "enum"
+        let documentation = next.documentation
         var field = PrismaSyntax.Field(name: try name(isEnum ? "a value or '}'" : "a field, '@@' or '}'"))
-        field.documentation = documentation(at: field.name.location.line)
         if !isEnum { field.type = try type(of: field.name) }
         if isEnum, isContract, take("=") { field.value = try expression() }
         while take("@") { field.attributes.append(try attribute()) }
@@ -144,18 +156,10 @@ extension PrismaParser {
                 .syntax, at: next.location, "'@@' begins an attribute of the whole \(block.keyword.text)",
                 remedy: "write '@', or give it a line of its own")
         }
+        // A comment at the end of a list of several lines documents the list, and not the field.
+        let isOneLine = next.kind == .lineEnd && next.location.line == field.name.location.line
+        field.documentation = [documentation, isOneLine ? next.documentation : ""].joined(separator: "\n")
         block.fields.append(field)
-    }
-
-    /// Returns the text of the comments that document a line: those directly above it, and the one at its end.
-    private func documentation(at line: Int) -> String {
-        var texts = [documentation[line]?.text].compactMap(\.self)
-        var above = line - 1
-        while let comment = documentation[above], comment.isWholeLine {
-            texts.insert(comment.text, at: 0)
-            above -= 1
-        }
-        return texts.joined(separator: "\n")
     }
 
     private mutating func type(of field: PrismaSyntax.Name) throws(SchemaError) -> PrismaSyntax.TypeName {
@@ -201,7 +205,7 @@ extension PrismaParser {
     private mutating func arguments() throws(SchemaError) -> [PrismaSyntax.Argument] {
         try elements(until: ")") { (parser) throws(SchemaError) in
             var name: PrismaSyntax.Name?
-            if parser.next.kind == .name, parser.tokens.dropFirst().first?.isMark(":") ?? false {
+            if parser.next.kind == .name, parser.token(after: 1).isMark(":") {
                 name = try parser.name("an argument")
                 _ = parser.take()
                 parser.skipLineEnds()

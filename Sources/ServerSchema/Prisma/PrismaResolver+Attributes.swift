@@ -164,7 +164,7 @@ extension PrismaResolver {
             switch (type, value.value) {
             case (.enumeration(let name), .word(let word)):
                 (
-                    enums[name]?.values.first { $0.name == word }.map { .string($0.storedName) },
+                    enums[name]?[word].map { .string($0.storedName) },
                     "a value of the enum \(name)"
                 )
             case (.enumeration(let name), _): (nil, "a value of the enum \(name)")

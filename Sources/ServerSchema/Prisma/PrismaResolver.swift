@@ -13,9 +13,18 @@ struct PrismaResolver {
     /// Adds the blocks of a file.
     mutating func add(_ blocks: [PrismaSyntax.Block]) { self.blocks += blocks }
 
+    /// Whether there are so many errors that no more of them are collected.
+    var isFull: Bool { errors.count >= PrismaLexer.mostErrors }
+
+    /// Adds an error; after many errors without the remedy, because a search for similar names takes long.
     mutating func fail(
-        _ code: SchemaError.Code, at location: SourceLocation, _ message: String, remedy: String? = nil
-    ) { errors.append(SchemaError(code, at: location, message, remedy: remedy)) }
+        _ code: SchemaError.Code, at location: SourceLocation, _ message: String,
+        remedy: @autoclosure () -> String? = nil
+    ) {
+        guard !isFull else { return }
+        errors.append(
+            SchemaError(code, at: location, message, remedy: errors.count < SchemaError.mostShown ? remedy() : nil))
+    }
 
     /// Adds the models, types and enums of the blocks to `schema`.
     mutating func resolve(into schema: inout PrismaSchema) {
@@ -39,6 +48,64 @@ struct PrismaResolver {
         }
         checkCollections(of: schema.models)
         checkRelations(of: schema)
+        checkNesting(of: schema)
+    }
+
+    /// Reports a field below which types are nested more deeply than a schema may be.
+    ///
+    /// A type inside itself is not followed, because it is one type, however deep its values are.
+    private mutating func checkNesting(of schema: PrismaSchema) {
+        var heights: [String: Int] = [:]
+        do throws(SchemaError) {
+            for model in schema.types + schema.models { _ = try height(of: model, in: schema, depth: 1, &heights) }
+            if !isFull { try checkReach(of: schema) }
+        } catch {
+            errors.append(error)
+        }
+    }
+
+    /// The largest number of fields that all models have together, each with the fields of the types inside it.
+    private static let mostFields = 250_000
+
+    /// Refuses a schema of very many fields: what compiles a model's schema compiles each type in it once.
+    private func checkReach(of schema: PrismaSchema) throws(SchemaError) {
+        var count = 0
+        for model in schema.models {
+            var (open, seen): ([PrismaSchema.Model], Set<String>) = ([model], [])
+            while let next = open.popLast() {
+                count += 1 + next.fields.count
+                guard count <= Self.mostFields else {
+                    throw SchemaError(
+                        .tooLarge, at: model.location,
+                        "the models, with the types in them, have more than \(Self.mostFields) fields",
+                        remedy: "divide the schema")
+                }
+                for case .embedded(let name) in next.fields.map(\.type) where seen.insert(name).inserted {
+                    if let type = schema.type(name) { open.append(type) }
+                }
+            }
+        }
+    }
+
+    /// Returns the number of levels of a model or a type; 0 for a type that is being measured.
+    private func height(
+        of model: PrismaSchema.Model, in schema: PrismaSchema, depth: Int, _ heights: inout [String: Int]
+    ) throws(SchemaError) -> Int {
+        if let known = heights[model.name] { return known }
+        heights[model.name] = 0
+        var height = 1
+        for field in model.fields {
+            guard case .embedded(let name) = field.type, let type = schema.type(name) else { continue }
+            let own = field.arity == .list ? 2 : 1
+            if depth < SchemaNode.maximumDepth {
+                height = max(height, own + (try self.height(of: type, in: schema, depth: depth + 1, &heights)))
+            }
+            guard depth < SchemaNode.maximumDepth, height <= SchemaNode.maximumDepth else {
+                throw .tooDeep(at: field.location)
+            }
+        }
+        heights[model.name] = height
+        return height
     }
 
     private mutating func checkProvider(of schema: inout PrismaSchema) {
@@ -130,7 +197,7 @@ struct PrismaResolver {
         _ names: [(text: String, location: SourceLocation)], _ what: String, of block: PrismaSyntax.Block
     ) {
         var first: [String: SourceLocation] = [:]
-        for name in names {
+        for name in names where !isFull {
             guard let other = first[name.text] else {
                 first[name.text] = name.location
                 continue
@@ -166,7 +233,13 @@ extension PrismaResolver {
         for attribute in block.attributes {
             switch attribute.name.text {
             case _ where !isModel: unknown(attribute, among: [], of: "a type", mark: "@@")
-            case "map": model.collection = text(of: attribute) ?? model.collection
+            case "map":
+                model.collection = text(of: attribute) ?? model.collection
+                if model.collection.contains("$") || [".", "system."].contains(where: model.collection.hasPrefix) {
+                    fail(
+                        .wrongValue, at: attribute.name.location,
+                        "@@map: the name of a collection cannot have $ in it, or begin with a dot or with system.")
+                }
             case "ignore": model.isIgnored = true
             case "id":
                 fail(
@@ -243,11 +316,12 @@ extension PrismaResolver {
                 "a type cannot have a field of the \(kinds[name.text] ?? "") "
                     + "\"\(name.text)\"", remedy: "make \"\(name.text)\" a type, or store its id")
         default:
-            let known = PrismaScalar.allCases.map(\.rawValue) + kinds.keys.sorted()
-            let remedy =
-                name.text == "Decimal"
-                ? "Prisma has no Decimal on MongoDB: use Float or String" : Spelling.hint(for: name.text, among: known)
-            fail(.unknownType, at: name.location, "unknown type \"\(name.text)\"", remedy: remedy)
+            let kinds = kinds
+            fail(
+                .unknownType, at: name.location, "unknown type \"\(name.text)\"",
+                remedy: name.text == "Decimal"
+                    ? "Prisma has no Decimal on MongoDB: use Float or String"
+                    : Spelling.hint(for: name.text, among: PrismaScalar.allCases.map(\.rawValue) + kinds.keys.sorted()))
         }
         return nil
     }

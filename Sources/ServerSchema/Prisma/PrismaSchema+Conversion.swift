@@ -10,6 +10,8 @@ extension PrismaSchema {
     package func serverSchema(database: String) -> ServerSchema {
         var collections: [CollectionSchema] = []
         var notes = notes
+        var conversion = PrismaConversion(schema: self)
+        let definitions = conversion.definitions()
         for model in models {
             guard !model.isIgnored else {
                 notes.append(
@@ -17,14 +19,14 @@ extension PrismaSchema {
                         location: model.location, message: "the model \"\(model.name)\" is not judged (@@ignore)"))
                 continue
             }
-            var conversion = PrismaConversion(schema: self)
             var collection = CollectionSchema(
                 namespace: Namespace(database: database, collection: model.collection),
                 root: conversion.object(model, isRoot: true))
             collection.dialect = .prisma
+            collection.types = definitions
             collections.append(collection)
-            notes += conversion.notes
         }
+        notes += conversion.notes
         var schema = ServerSchema(
             dialect: .prisma, collections: collections.sorted { $0.namespace < $1.namespace })
         schema.notes = notes
@@ -33,40 +35,73 @@ extension PrismaSchema {
     }
 }
 
-/// Converts one model into the schema of its collection.
+/// Converts models into the schemas of their collections.
+///
+/// An embedded type is written out at each of its uses, because lint, `diff`, `plan` and `import` find its fields by
+/// their paths. A schema of a few hundred bytes can have millions of such paths, so the number of written-out fields is
+/// limited. All further uses only refer to the type (``SchemaNode/isReference``).
 private struct PrismaConversion {
     let schema: PrismaSchema
-    var notes: [SchemaNote] = []
-    private var path: [String] = []
-    private var nodeCount = 0
+    private(set) var notes: [SchemaNote] = []
+    /// The number of levels above the node that is being converted.
+    private var level = 0
+    /// The number of uses of each type above the node that is being converted.
+    private var open: [String: Int] = [:]
+    /// The number of fields of embedded types that may still be written out.
+    private var left: Int
+    /// The types with a note; an empty name if a note says that a type is in very many places.
+    private var noted: Set<String> = []
+    /// The values of each enum, which all its uses share.
+    private let enums: [String: [BSONValue]]
 
-    /// The number of levels to which a type that contains itself is converted; values nested more deeply are not
-    /// checked.
+    /// The number of levels to which a type that contains itself is written out.
     private static let mostRecursion = 4
-    /// The number of nodes from which on a model's schema counts as large.
-    ///
-    /// In a large schema, a type that contains itself is converted only one level deep.
-    private static let mostNodes = 10_000
+    /// The number of fields of embedded types that are written out for each field in the files.
+    private static let mostCopies = 20
 
-    init(schema: PrismaSchema) { self.schema = schema }
+    init(schema: PrismaSchema) {
+        self.schema = schema
+        enums = Dictionary(schema.enums.map { ($0.name, $0.values.map { .string($0.storedName) }) }) { first, _ in first
+        }
+        left = Self.mostCopies * (schema.models + schema.types).reduce(10) { $0 + $1.fields.count }
+    }
+
+    /// Returns each embedded type by its name; inside it, other types are only referred to.
+    mutating func definitions() -> [String: SchemaNode] {
+        let whole = self
+        defer { self = whole }
+        left = -1
+        return Dictionary(schema.types.map { ($0.name, object($0, isRoot: false)) }) { first, _ in first }
+    }
+
+    /// Converts an embedded type at one of its uses.
+    private mutating func embedded(_ type: PrismaSchema.Model) -> SchemaNode {
+        let uses = open[type.name, default: 0]
+        guard uses < Self.mostRecursion, level < SchemaNode.maximumDepth, type.fields.count <= left else {
+            note(type, isRecursive: uses > 0)
+            var node = SchemaNode(location: type.location)
+            (node.types, node.title, node.isReference) = ([.object], type.name, true)
+            return node
+        }
+        left -= type.fields.count
+        open[type.name] = uses + 1
+        defer { open[type.name] = uses }
+        return object(type, isRoot: false)
+    }
 
     mutating func object(_ model: PrismaSchema.Model, isRoot: Bool) -> SchemaNode {
+        level += 1
+        defer { level -= 1 }
         var node = SchemaNode(location: model.location)
         node.types = [.object]
         node.title = model.name
-        let depth = path.count { $0 == model.name }
-        guard depth == 0 || depth < Self.mostRecursion && nodeCount < Self.mostNodes else {
-            note(model)
-            return node
-        }
-        path.append(model.name)
-        defer { path.removeLast() }
         node.hasProperties = true
+        let related = model.relatedModels
         var (properties, required): ([SchemaNode.Property], [String]) = ([], [])
         for field in model.fields where field.isRead {
             var property = SchemaNode.Property(name: field.storedName, node: value(field))
             if isRoot, field.isID { property.name = "_id" }
-            property.node.keyOfModel = model.relatedModel(by: field.name)
+            property.node.keyOfModel = related[field.name]
             property.node.deprecation = field.deprecation
             if property.name != field.name { property.clientName = field.name }
             properties.append(property)
@@ -76,21 +111,26 @@ private struct PrismaConversion {
         return node
     }
 
-    private mutating func note(_ type: PrismaSchema.Model) {
-        let message =
-            "the type \"\(type.name)\" contains itself: values more than \(Self.mostRecursion) levels deep in it are "
-            + "not judged"
-        let note = SchemaNote(location: type.location, message: message)
-        if !notes.contains(note) { notes.append(note) }
+    private mutating func note(_ type: PrismaSchema.Model, isRecursive: Bool) {
+        let reason =
+            isRecursive
+            ? "contains itself: diff, plan and import know its fields only to level \(Self.mostRecursion)"
+            : "is in very many places: diff, plan and import know its fields only in the first of them"
+        let note = SchemaNote(
+            location: type.location, message: "the type \"\(type.name)\" \(reason); check judges all")
+        // Many types can be in too many places, so only the first of them is named.
+        if noted.insert(isRecursive ? type.name : "").inserted { notes.append(note) }
     }
 
     private mutating func value(_ field: PrismaSchema.Field) -> SchemaNode {
-        nodeCount += 1
+        let isList = field.arity == .list
+        if isList { level += 1 }
+        defer { if isList { level -= 1 } }
         var node = single(field)
         // A client reads a missing list as an empty list, and not as the list's default. The schema therefore has no
         // default for a list.
         if case .constant(let value)? = field.defaultValue { node.defaultValue = field.fitted(value) }
-        guard field.arity == .list else { return node }
+        guard isList else { return node }
         var list = SchemaNode(location: field.location)
         list.types = [.array]
         list.items = .each(node)
@@ -107,10 +147,10 @@ private struct PrismaConversion {
             node.scalar = .string
             node.types = [.string]
             node.title = name
-            node.constraints.allowedValues = schema.enumeration(name)?.values.map { .string($0.storedName) } ?? []
+            node.constraints.allowedValues = enums[name] ?? []
         case .embedded(let name):
             guard let type = schema.type(name) else { break }
-            node = object(type, isRoot: false)
+            node = embedded(type)
             node.location = field.location
         case .relation, .unsupported: break
         }
@@ -119,15 +159,16 @@ private struct PrismaConversion {
 }
 
 extension PrismaSchema.Model {
-    /// Returns the name of the related model whose keys a field holds; `nil` if no `@relation` names the field.
+    /// The related model of each field that holds keys, by the field's name: the fields that a `@relation` names.
     ///
-    /// If the keys consist of several fields, the field may hold only a part of each key.
-    fileprivate func relatedModel(by key: String) -> String? {
-        guard case .relation(let name)? = fields.first(where: { $0.relation?.fields.contains(key) == true })?.type
-        else {
-            return nil
+    /// If the keys consist of several fields, such a field may hold only a part of each key.
+    fileprivate var relatedModels: [String: String] {
+        var related: [String: String] = [:]
+        for field in fields {
+            guard case .relation(let name) = field.type else { continue }
+            for key in field.relation?.fields ?? [] where related[key] == nil { related[key] = name }
         }
-        return name
+        return related
     }
 }
 

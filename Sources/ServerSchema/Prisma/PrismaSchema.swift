@@ -6,17 +6,19 @@ internal import FoundationEssentials
 /// Source: the Prisma schema reference; `psl` in prisma/prisma-engines.
 package struct PrismaSchema: Sendable {
     /// The models, in the order of the files.
-    package internal(set) var models: [Model] = []
+    package internal(set) var models: [Model] = [] { didSet { indexes.models = NameIndex(count: models.count) } }
     /// The embedded types of the schema.
-    package internal(set) var types: [Model] = []
+    package internal(set) var types: [Model] = [] { didSet { indexes.types = NameIndex(count: types.count) } }
     /// The enums of the schema.
-    package internal(set) var enums: [Enumeration] = []
+    package internal(set) var enums: [Enumeration] = [] { didSet { indexes.enums = NameIndex(count: enums.count) } }
     /// Notes on the parts of the schema that this program ignores, such as views.
     package internal(set) var notes: [SchemaNote] = []
     /// The connection string of the datasource, or the variable that holds it; `nil` if the schema states neither.
     var url: URL?
     /// The files that the schema was read from.
     package let files: [SchemaSource]
+    /// The indexes of long lists of names; `nil` for a short list.
+    private var indexes: (models: NameIndex?, types: NameIndex?, enums: NameIndex?) = (nil, nil, nil)
 
     /// Reads the files of one schema.
     /// - Parameter files: the texts with their paths, which errors and locations state.
@@ -29,14 +31,17 @@ package struct PrismaSchema: Sendable {
             var parser = PrismaParser(file.text, file: file.path)
             resolver.add(parser.blocks())
             resolver.errors += parser.errors
+            if resolver.isFull { break }
         }
-        resolver.resolve(into: &self)
+        // In files that were not read to their end, names may be missing, so only the errors so far are reported.
+        if !resolver.isFull { resolver.resolve(into: &self) }
         if let error = SchemaError(resolver.errors, inOrderOf: files.map(\.path)) { throw error }
     }
 
     /// Creates a schema that was not read from files.
     package init(models: [Model], types: [Model] = [], enums: [Enumeration] = []) {
-        (self.models, self.types, self.enums, files) = (models, types, enums, [])
+        files = []
+        (self.models, self.types, self.enums) = (models, types, enums)
     }
 
     /// The place of the datasource's connection string.
@@ -56,9 +61,10 @@ package struct PrismaSchema: Sendable {
         /// The name of the model's collection; for an embedded type, the name of the type.
         package var collection: String
         /// The fields of the model or type, in the file's order.
-        package var fields: [Field] = []
+        package var fields: [Field] = [] { didSet { index = NameIndex(count: fields.count) } }
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
+        private var index: NameIndex?
 
         /// Creates a model or a type without fields.
         package init(name: String, location: SourceLocation, collection: String) {
@@ -66,7 +72,7 @@ package struct PrismaSchema: Sendable {
         }
 
         /// The field with this name in the schema; `nil` if the model or type has none.
-        package subscript(name: String) -> Field? { fields.first { $0.name == name } }
+        package subscript(name: String) -> Field? { fields.first(named: name, by: index, \.name) }
     }
 
     /// A field of a model or an embedded type.
@@ -170,12 +176,17 @@ package struct PrismaSchema: Sendable {
         /// The position of the enum's name in the file.
         package var location: SourceLocation
         /// The values of the enum.
-        package var values: [Value] = []
+        package var values: [Value] = [] { didSet { index = NameIndex(count: values.count) } }
+        private var index: NameIndex?
 
         /// Creates an enum.
         package init(name: String, location: SourceLocation, values: [Value] = []) {
-            (self.name, self.location, self.values) = (name, location, values)
+            (self.name, self.location) = (name, location)
+            self.values = values
         }
+
+        /// The value with this name in the schema; `nil` if the enum has none.
+        subscript(name: String) -> Value? { values.first(named: name, by: index, \.name) }
 
         /// A value of an enum of a Prisma schema.
         package struct Value: Sendable {
@@ -196,13 +207,15 @@ package struct PrismaSchema: Sendable {
 
 extension PrismaSchema {
     /// Returns the embedded type with this name; `nil` if the schema has none.
-    package func type(_ name: String) -> Model? { types.first { $0.name == name } }
+    package func type(_ name: String) -> Model? { types.first(named: name, by: indexes.types, \.name) }
 
     /// Returns the model with this name; `nil` if the schema has none.
-    package func model(_ name: String) -> Model? { models.first { $0.name == name } }
+    package func model(_ name: String) -> Model? { models.first(named: name, by: indexes.models, \.name) }
 
     /// Returns the enum with this name; `nil` if the schema has none.
-    package func enumeration(_ name: String) -> Enumeration? { enums.first { $0.name == name } }
+    package func enumeration(_ name: String) -> Enumeration? {
+        enums.first(named: name, by: indexes.enums, \.name)
+    }
 }
 
 /// A scalar type that Prisma has for MongoDB; the raw value is its name.

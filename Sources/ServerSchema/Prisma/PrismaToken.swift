@@ -6,6 +6,9 @@ struct PrismaToken {
     /// The text of the token; for a string, the value of the string.
     var text: String
     var location: SourceLocation
+    /// The text of the `///` comments that document a line: at its first name those directly above the line, at its end
+    /// the one after its last token.
+    var documentation = ""
 
     enum Kind: Hashable {
         case name, string, number
@@ -31,14 +34,17 @@ struct PrismaToken {
 
 /// Divides a Prisma file into tokens, without its comments.
 struct PrismaLexer {
+    /// The number of errors after which the rest of the file is not read.
+    static let mostErrors = 1_000
+
     private let file: String
     private let bytes: [UInt8]
     private var offset = 0
     private var line = 1
     private var lineStart = 0
     private(set) var errors: [SchemaError] = []
-    /// The `///` comments of the file, by line number.
-    private(set) var documentation: [Int: (text: String, isWholeLine: Bool)] = [:]
+    /// The last `///` comments: consecutive lines of comments only, or the comment at the end of a line.
+    private var comment = (text: "", line: 0, isWholeLine: false)
 
     init(_ text: String, file: String) {
         bytes = Array(text.utf8)
@@ -52,25 +58,15 @@ struct PrismaLexer {
         offset + ahead < bytes.count ? bytes[offset + ahead] : nil
     }
 
-    /// Returns all tokens of the file; the last one marks the end of the file.
-    mutating func tokens() -> [PrismaToken] {
-        var tokens: [PrismaToken] = []
-        while let token = next() { tokens.append(token) }
-        tokens.append(PrismaToken(kind: .fileEnd, text: "", location: here))
-        return tokens
-    }
-
-    private mutating func next() -> PrismaToken? {
-        while let first = byte() {
+    /// Returns the next token; at the end of the file, and after too many errors, always a token of that kind.
+    mutating func next() -> PrismaToken {
+        while let first = byte(), errors.count < Self.mostErrors {
             switch first {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): offset += 1
             case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "/"):
                 let start = offset
                 while let next = byte(), next != UInt8(ascii: "\n") { offset += 1 }
-                if bytes[start..<offset].starts(with: "///".utf8) {
-                    let isWholeLine = bytes[lineStart..<start].allSatisfy { $0 == 0x20 || $0 == 0x09 }
-                    documentation[line] = (text(from: start + 3), isWholeLine)
-                }
+                if bytes[start..<offset].starts(with: "///".utf8) { keepComment(from: start) }
             case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "*"): skipBlockComment()
             case UInt8(ascii: "\n"): return lineEnd()
             case UInt8(ascii: "\""):
@@ -81,11 +77,23 @@ struct PrismaLexer {
                 if let token = mark() { return token }
             }
         }
-        return nil
+        return PrismaToken(kind: .fileEnd, text: "", location: here)
+    }
+
+    private mutating func keepComment(from start: Int) {
+        let isWholeLine = bytes[lineStart..<start].allSatisfy { $0 == 0x20 || $0 == 0x09 }
+        let text = text(from: start + 3)
+        if isWholeLine, comment.isWholeLine, comment.line == line - 1 {
+            comment.text += "\n" + text
+            comment.line = line
+        } else {
+            comment = (text, line, isWholeLine)
+        }
     }
 
     private mutating func lineEnd() -> PrismaToken {
-        let token = PrismaToken(kind: .lineEnd, text: "\n", location: here)
+        var token = PrismaToken(kind: .lineEnd, text: "\n", location: here)
+        if comment.line == line, !comment.isWholeLine { token.documentation = comment.text }
         offset += 1
         line += 1
         lineStart = offset
@@ -130,7 +138,13 @@ struct PrismaLexer {
             return PrismaToken(kind: .number, text: text(from: start), location: location)
         }
         let isNumber = Self.isInteger(bytes[start..<offset])
-        return PrismaToken(kind: isNumber ? .number : .name, text: text(from: start), location: location)
+        var token = PrismaToken(kind: isNumber ? .number : .name, text: text(from: start), location: location)
+        // A comment is only above the first name of a line, so that no token after it repeats the text.
+        if comment.line == line - 1, comment.isWholeLine {
+            token.documentation = comment.text
+            comment.text = ""
+        }
+        return token
     }
 
     private func text(from start: Int) -> String { String(decoding: bytes[start..<offset], as: UTF8.self) }

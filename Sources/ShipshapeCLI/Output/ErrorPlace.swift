@@ -4,6 +4,7 @@ internal import LocatedYAML
 internal import Reporting
 internal import SchemaChange
 internal import ServerSchema
+internal import Synchronization
 internal import SystemPackage
 
 /// The place in a file that an error names, which is shown with the line and a caret.
@@ -34,10 +35,22 @@ struct ErrorPlace {
     /// Only regular files are read, because a read from a pipe or a device would wait for data.
     func snippet(width: Int, isColored: Bool) -> [String] {
         guard location.line > 0, (try? FilePath(location.file).stat().type) == .regular,
-            let text = try? SourceFile.text(of: location.file), !mayHoldSecret(text)
+            let lines = Self.lines(of: location.file), !mayHoldSecret(lines)
         else { return [] }
-        let snippet = SourceSnippet(location, in: text, counting: unit, suggestion: suggestion)
+        let snippet = SourceSnippet(location, in: lines, counting: unit, suggestion: suggestion)
         return snippet?.lines(width: width, isColored: isColored) ?? []
+    }
+
+    /// The lines of the file that was read last, because many errors can be in one file.
+    private static let last = Mutex<(file: String, lines: [Substring])?>(nil)
+
+    private static func lines(of file: String) -> [Substring]? {
+        last.withLock { last in
+            if let last, last.file == file { return last.lines }
+            guard let text = try? SourceFile.text(of: file) else { return nil }
+            last = (file, SourceSnippet.lines(of: text))
+            return last?.lines
+        }
     }
 
     /// Words in the names of keys whose values may be secret; a misspelt name is likely to contain one, too.
@@ -47,13 +60,12 @@ struct ErrorPlace {
     ///
     /// A line with only a part of a secret does not look like a secret. The line therefore also counts as secret if it,
     /// or a YAML key that contains it, has a word such as `uri` or `pass`.
-    private func mayHoldSecret(_ text: String) -> Bool {
-        let lines = text.split(separator: "\n", maxSplits: location.line, omittingEmptySubsequences: false)
+    private func mayHoldSecret(_ lines: [Substring]) -> Bool {
         // An error at the end of a file can have its position on an empty line. The snippet then shows the last line
         // above it that is not blank, so this line is examined.
-        var rest = lines.prefix(location.line).map(String.init)
+        var rest = lines.prefix(location.line)
         while rest.last?.allSatisfy(\.isWhitespace) == true { rest.removeLast() }
-        guard let line = rest.last else { return false }
+        guard let line = rest.last.map(String.init) else { return false }
         // An @ may belong to a connection string, except in a Prisma schema, where attributes begin with @.
         let hasAt = line.contains("@") && !location.file.hasSuffix(".prisma")
         if hasAt || line.contains("://") || ConnectionStringMask.mask(line) != line { return true }

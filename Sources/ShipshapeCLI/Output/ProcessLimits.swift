@@ -11,6 +11,8 @@ enum ProcessLimits {
     private static let wantedFiles: rlim_t = 4_096
     /// The minimum address space, in bytes; threads reserve far more of it than they use.
     private static let addressSpace: rlim_t = 1 << 30
+    /// The size of all threads' stacks, in bytes: the readers of schemas call themselves once for each level.
+    private static let stack: rlim_t = 8 << 20
     /// The number of threads that a command has to be able to run at once.
     private static let threads = 16
 
@@ -18,6 +20,7 @@ enum ProcessLimits {
     /// to.
     /// - Throws: ``LimitError`` if a limit is too low.
     static func check() throws(LimitError) {
+        try fixStack()
         let open = limit(RLIMIT_NOFILE)
         var raised = open
         raised.rlim_cur = max(open.rlim_cur, min(open.rlim_max, wantedFiles))
@@ -38,6 +41,19 @@ enum ProcessLimits {
             Console.failure(noThreads(failure) + "; run it again", .stopped)
             ExitStatus.leave(ExitStatus.stopped.rawValue)
         }
+    }
+
+    /// Starts the program again with the usual stack, unless it has that already.
+    ///
+    /// The C library reads the limit when the program starts, and gives new threads a small stack if there is no limit.
+    private static func fixStack() throws(LimitError) {
+        var limit = limit(RLIMIT_STACK)
+        guard limit.rlim_cur < stack || limit.rlim_cur == .max else { return }
+        limit.rlim_cur = stack
+        if unsafe setrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0 {
+            _ = unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
+        }
+        throw LimitError("shipshape needs a stack of \(stack >> 20) MiB: raise ulimit -s")
     }
 
     private static func limit(_ resource: __rlimit_resource) -> rlimit {

@@ -135,13 +135,45 @@ import Testing
             ])
     }
 
-    /// A type that contains itself is judged only to a certain depth.
+    /// A type that contains itself is one type, so it is judged at any depth.
     @Test func aTypeThatContainsItself() throws {
         let schema = try CompiledSchema(prisma: "root Node?", "type Node {\n n Int\n next Node?\n}")
         func chain(_ depth: Int, _ last: BSONDocument) -> BSONDocument {
             depth == 0 ? last : ["n": 1, "next": .object(chain(depth - 1, last))]
         }
         #expect(try schema.verdict(["_id": 1, "root": .object(chain(3, [:]))]) == .certain)
-        #expect(try schema.verdict(["_id": 1, "root": .object(chain(4, [:]))]) == .fits)
+        #expect(try schema.verdict(["_id": 1, "root": .object(chain(40, [:]))]) == .certain)
+        #expect(try schema.verdict(["_id": 1, "root": .object(chain(40, ["n": 1]))]) == .fits)
+        let path = (["root"] + Array(repeating: "next", count: 40) + ["n"]).joined(separator: ".")
+        #expect(
+            try schema.findings(["_id": 1, "root": .object(chain(40, ["n": "x"]))]) == [
+                "type-mismatch certain \(path): Int / string"
+            ])
+        #expect(schema.canReport(.typeMismatch, at: path))
+        #expect(!schema.canReport(.typeMismatch, at: path + "x"))
+    }
+
+    /// Each type is compiled once, although the last one has 2^40 paths.
+    @Test func typesThatUseTheNextOneTwice() throws {
+        let types = (0..<40).map { "type T\($0) {\n a T\($0 + 1)?\n b T\($0 + 1)?\n}" }.joined(separator: "\n")
+        let schema = try CompiledSchema(prisma: "t T0", types + "\ntype T40 {\n x Int\n}")
+        func chain(_ names: some Collection<String>, _ last: BSONValue) -> BSONValue {
+            names.first.map { .object(BSONDocument([($0, chain(names.dropFirst(), last))])) } ?? last
+        }
+        let names = (0..<40).map { $0.isMultiple(of: 3) ? "b" : "a" }
+        let path = (["t"] + names + ["x"]).joined(separator: ".")
+        #expect(try schema.findings(["_id": 1, "t": chain(names + ["x"], 5)]) == [])
+        #expect(
+            try schema.findings(["_id": 1, "t": chain(names + ["x"], "5")]) == [
+                "type-mismatch certain \(path): Int / string"
+            ])
+        #expect(
+            try schema.findings(["_id": 1, "t": chain(names, [:])]) == [
+                "embedded-required-missing certain \(path): Int / missing"
+            ])
+        #expect(schema.canReport(.typeMismatch, at: path))
+        #expect(schema.placeNames.count >= 1_000 && schema.placeNames.count < 1_100)
+        // The filter that finds good documents describes only a part of the paths.
+        #expect(try #require(schema.proof).bytes.count < 10 << 20)
     }
 }
