@@ -50,11 +50,16 @@ struct SchemaContext {
 
     init(of collection: CollectionSchema, in app: ServerSchema?) {
         guard let app else { return }
-        let collections = app.collections + app.neighbours
-        schemas = Dictionary(collections.map { ($0.namespace, $0.root) }) { first, _ in first }
+        // Most collections of most schemas have no links, and a schema may have thousands of collections.
+        if !collection.relationships.isEmpty {
+            let targets = Set(collection.relationships.map(\.target))
+            for other in app.collections + app.neighbours where targets.contains(other.namespace) {
+                schemas[other.namespace] = schemas[other.namespace] ?? other.root
+            }
+        }
         guard let sync = app.sync, app.scope(of: collection) != .outside else { return }
         if case .partition(let key) = sync.mode { partition = key }
-        if app.isWhole { synced = collections.filter { app.scope(of: $0) == .synced } }
+        if app.isWhole { synced = (app.collections + app.neighbours).filter { app.scope(of: $0) == .synced } }
     }
 
     /// Returns the types of the field to which a link leads, as the schema of the linked collection names them.

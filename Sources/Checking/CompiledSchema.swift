@@ -110,7 +110,7 @@ public struct CompiledSchema: Sendable {
         case .prisma: compiler.compile(prisma: schema)
         }
         compiler.compileLinks(of: schema)
-        compiler.compileReferences(from: schema.namespace)
+        if schema.dialect == .appServices { compiler.compileReferences(from: schema.namespace) }
         namespace = schema.namespace
         dialect = schema.dialect
         clientName = schema.clientName

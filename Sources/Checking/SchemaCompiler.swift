@@ -163,7 +163,7 @@ extension SchemaCompiler {
         }
         node.fields = table.append(names.map(\.name))
         for (offset, entry) in names.enumerated() {
-            let isRequired = schema.required.contains(entry.name)
+            let isRequired = schema.requires(entry.name)
             compileField(
                 entry.schema, name: entry.name, isRequired, field: first + offset, of: node, at: paths[index])
             if let partition, partition.field == entry.name {

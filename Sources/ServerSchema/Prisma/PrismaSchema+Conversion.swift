@@ -48,6 +48,8 @@ private struct PrismaConversion {
     /// The number of uses of each type above the node that is being converted.
     private var open: [String: Int] = [:]
     /// The number of fields of embedded types that may still be written out.
+    ///
+    /// A field below several levels counts for more, because its path is longer.
     private var left: Int
     /// The types with a note; an empty name if a note says that a type is in very many places.
     private var noted: Set<String> = []
@@ -57,7 +59,7 @@ private struct PrismaConversion {
     /// The number of levels to which a type that contains itself is written out.
     private static let mostRecursion = 4
     /// The number of fields of embedded types that are written out for each field in the files.
-    private static let mostCopies = 20
+    private static let mostCopies = 15
 
     init(schema: PrismaSchema) {
         self.schema = schema
@@ -77,13 +79,14 @@ private struct PrismaConversion {
     /// Converts an embedded type at one of its uses.
     private mutating func embedded(_ type: PrismaSchema.Model) -> SchemaNode {
         let uses = open[type.name, default: 0]
-        guard uses < Self.mostRecursion, level < SchemaNode.maximumDepth, type.fields.count <= left else {
+        let size = type.fields.count * (1 + level / 8)
+        guard uses < Self.mostRecursion, level < SchemaNode.maximumDepth, size <= left else {
             note(type, isRecursive: uses > 0)
             var node = SchemaNode(location: type.location)
             (node.types, node.title, node.isReference) = ([.object], type.name, true)
             return node
         }
-        left -= type.fields.count
+        left -= size
         open[type.name] = uses + 1
         defer { open[type.name] = uses }
         return object(type, isRoot: false)
