@@ -243,11 +243,13 @@ let package = Package(
                 "Reporting", "Checking", "SchemaChange", "ServerSchema", "JobReports", "Running", "Steps", "JobState",
                 "Jobs", "Concurrency", "BSON",
             ]),
+        .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "ShipshapeCLI", "Check", "Files", "Importing", "Planning", "Steps", "Jobs", "Scanning", "SchemaChange",
-                "Checking", "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON", "DumpWriter", "Conformance",
+                "AllocationCounter", "ShipshapeCLI", "Check", "Files", "Importing", "Planning", "Steps", "Jobs",
+                "Scanning", "SchemaChange", "Checking", "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON",
+                "DumpWriter", "Conformance",
             ], path: "Tests/Fuzz"),
         .testTarget(
             name: "Integration",

@@ -30,15 +30,18 @@ extension FuzzKind {
     static func all(in folder: FuzzFolder) throws -> [FuzzKind] {
         let base = try ServerSchema.read(text: small, namespace: namespace)
         return schemas(base) + [try prisma()] + folders(folder) + jobs(base) + dumps(folder) + (try values(base))
-            + flags(base)
+            + flags(base) + settings(folder)
     }
 
     private static func schemas(_ base: ServerSchema) -> [FuzzKind] {
-        let read: @Sendable ([UInt8]) throws -> Void = { bytes in
-            try use(try ServerSchema.read(text: String(decoding: bytes, as: UTF8.self), namespace: namespace), base)
+        let parsed: @Sendable ([UInt8]) throws -> ServerSchema = { bytes in
+            try ServerSchema.read(text: String(decoding: bytes, as: UTF8.self), namespace: namespace)
         }
+        let read: @Sendable ([UInt8]) throws -> Void = { bytes in try use(try parsed(bytes), base) }
+        let parse: @Sendable ([UInt8]) throws -> Void = { bytes in compile(try parsed(bytes)) }
         return [
-            FuzzKind("schema", Corpus.schemas, read), FuzzKind("validator", Corpus.validators, read),
+            FuzzKind("schema", Corpus.schemas, read, parse: parse),
+            FuzzKind("validator", Corpus.validators, read, parse: parse),
             FuzzKind("schema and documents", Corpus.judgements, judge),
             FuzzKind("JSON Schema", Corpus.jsonSchemas) { bytes in
                 let text = String(decoding: bytes, as: UTF8.self)
@@ -55,7 +58,9 @@ extension FuzzKind {
             return try PrismaSchema(files: [file]).serverSchema(database: "app")
         }
         let base = try read(Corpus.prisma[0])
-        return FuzzKind("prisma", Corpus.prisma) { bytes in try use(try read(bytes), base) }
+        return FuzzKind("prisma", Corpus.prisma, { bytes in try use(try read(bytes), base) }) { bytes in
+            compile(try read(bytes))
+        }
     }
 
     /// Reads the schema before the first zero byte, and checks the documents after that byte.
@@ -73,16 +78,23 @@ extension FuzzKind {
         _ = tally.counts
     }
 
+    /// Lints a schema, and compiles it.
+    private static func compile(_ schema: ServerSchema) {
+        _ = SchemaLint.findings(in: schema)
+        for collection in schema.collections {
+            _ = CompiledSchema(collection, of: schema)
+            _ = collection.root.jsonSchema
+        }
+    }
+
     /// Uses a schema as the program does: lints it, checks documents by it, and plans jobs between it and another
     /// schema.
     private static func use(_ schema: ServerSchema, _ base: ServerSchema) throws {
-        _ = SchemaLint.findings(in: schema)
+        compile(schema)
         for collection in schema.collections {
-            let compiled = CompiledSchema(collection, of: schema)
-            var tally = Tally(compiled)
+            var tally = Tally(CompiledSchema(collection, of: schema))
             for document in Corpus.documents.prefix(8) { _ = try? tally.add(document.view) }
             _ = tally.counts
-            _ = collection.root.jsonSchema
         }
         guard schema.dialect == base.dialect else { return }
         for (old, new) in [(base, schema), (schema, base)] {
@@ -262,6 +274,39 @@ extension FuzzKind {
             },
         ]
     }
+
+    /// Returns the kinds of the program's own files of settings.
+    private static func settings(_ folder: FuzzFolder) -> [FuzzKind] {
+        [
+            FuzzKind("columns", texts: ["person:\n  name: text\n  age: integer\ndog: {weight: real}\n"]) { text in
+                _ = try ColumnsFile.parse(text, path: "c.yml")
+            },
+            FuzzKind("ObjectBox model", [Array(model.utf8)]) {
+                bytes in
+                _ = try ObjectBoxModel.parse(String(decoding: bytes, as: UTF8.self), path: "m.json").synced
+            },
+            FuzzKind(
+                "shipshape.yml",
+                [
+                    """
+                    schema: prisma/schema.prisma
+                    database: app
+                    thresholds: [{collection: app.person, documents: 5}]
+                    renames: [app.person.name=title]
+                    environments:
+                      production: {protected: true, database: app, uri: ${SHOP_URI}}
+                    """
+                ].map { Array($0.utf8) }
+            ) { bytes in
+                _ = try ConfigurationFile.read(at: try folder.file(bytes, "shipshape.yml"), variables: [:])
+            },
+        ]
+    }
+
+    private static let model = """
+        {"entities": [{"id": "1:1", "name": "Person", "flags": 2, "properties": [{"id": "1:2", "name": "id", \
+        "type": 6, "flags": 1}, {"id": "2:3", "name": "name", "type": 9}], "relations": []}]}
+        """
 
     private static func flags(_ base: ServerSchema) -> [FuzzKind] {
         [

@@ -9,10 +9,15 @@ struct FuzzKind: Sendable {
     let seeds: [[UInt8]]
     /// Reads an input; throws the error with which the program refuses it.
     let read: @Sendable ([UInt8]) throws -> Void
+    /// Reads an input as ``read`` does, without what the program computes from it beyond a single reading.
+    let parse: @Sendable ([UInt8]) throws -> Void
 
-    init(_ name: String, _ seeds: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
+    init(
+        _ name: String, _ seeds: [[UInt8]], _ read: @escaping @Sendable ([UInt8]) throws -> Void,
+        parse: (@Sendable ([UInt8]) throws -> Void)? = nil
+    ) {
         precondition(!seeds.isEmpty, "\(name) has no corpus")
-        (self.name, self.seeds, self.read) = (name, seeds, read)
+        (self.name, self.seeds, self.read, self.parse) = (name, seeds, read, parse ?? read)
     }
 
     init(_ name: String, texts seeds: [String], _ read: @escaping @Sendable (String) throws -> Void) {

@@ -37,6 +37,7 @@ import Testing
         let everything = kinds.flatMap(\.seeds)
         for kind in kinds { for seed in kind.seeds { _ = try? kind.read(seed) } }
         let meter = Meter()
+        for kind in kinds { meter.learn(kind) }
         for number in Self.first..<Self.first + Self.inputs {
             let kind = kinds[number % kinds.count]
             // Each input has its own seed, so that it can be repeated without the inputs before it.
@@ -49,7 +50,8 @@ import Testing
         let worst = meter.worst
         print(
             "fuzz: \(Self.inputs) inputs of \(kinds.count) kinds, \(meter.refused) refused; at most "
-                + "\(worst.kilobytes >> 10) MiB and \((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind))")
+                + "\(worst.kilobytes >> 10) MiB and \((worst.seconds * 1_000).rounded() / 1_000) s (\(worst.kind)), "
+                + "\((meter.dearest.ratio * 10).rounded() / 10) times the median per byte (\(meter.dearest.name))")
         // If the program refused all inputs, or none, the random changes of the inputs would test nothing.
         if Self.inputs >= 100 { #expect((1..<Self.inputs).contains(meter.refused)) }
     }
@@ -62,6 +64,29 @@ private final class Meter {
     private let watch = Watch(seconds: 10)
     private(set) var refused = 0
     private(set) var worst = (seconds: 0.0, kind: "", kilobytes: 0)
+    /// The largest cost per byte, as a multiple of the median of the kind's valid inputs.
+    private(set) var dearest = (ratio: 0.0, name: "")
+    /// For each kind, the median cost per byte of its valid inputs, and the size of the smallest of them.
+    private var usual: [String: (perByte: Double, bytes: Int)] = [:]
+    private static let mostRatio = 50.0
+
+    /// Measures the valid inputs of a kind, whose cost the cost of other inputs is compared with.
+    func learn(_ kind: FuzzKind) {
+        let costs = kind.seeds.map { seed in
+            Double(Cost.measure { try kind.parse(seed) }.bytes) / Double(max(1, seed.count))
+        }.sorted()
+        usual[kind.name] = (costs[costs.count / 2], kind.seeds.map(\.count).min() ?? 1)
+    }
+
+    /// Expects that an input costs at most 50 times as much per byte as the kind's valid inputs usually do.
+    ///
+    /// An input that is smaller than all of them counts as large as the smallest.
+    private func compare(_ cost: Cost, of bytes: [UInt8], as kind: FuzzKind, _ name: String) {
+        guard let usual = usual[kind.name], usual.perByte > 0 else { return }
+        let ratio = Double(cost.bytes) / Double(max(bytes.count, usual.bytes)) / usual.perByte
+        if ratio > dearest.ratio { dearest = (ratio, "\(kind.name), \(name)") }
+        #expect(ratio <= Self.mostRatio, "\(kind.name), \(name): \(ratio) times the median cost per byte")
+    }
 
     func read(_ bytes: [UInt8], as kind: FuzzKind, _ name: String) {
         watch.begin("\(kind.name), \(name)", bytes)
@@ -72,6 +97,7 @@ private final class Meter {
             #expect(ExitStatus(for: error) != .bug, "\(kind.name), \(name): \(error)")
         }
         let (seconds, kilobytes) = (watch.end(), Memory.peak - before)
+        compare(Cost.measure { try kind.parse(bytes) }, of: bytes, as: kind, name)
         #expect(kilobytes < Self.megabytes << 10, "\(kind.name), \(name): \(kilobytes) KiB")
         if seconds > worst.seconds { (worst.seconds, worst.kind) = (seconds, kind.name) }
         worst.kilobytes = max(worst.kilobytes, kilobytes)
