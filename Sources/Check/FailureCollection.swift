@@ -17,6 +17,8 @@ package struct FailureCollection {
     private let days: Int
     private let pool: ClientPool
 
+    /// The `_id` of the document that marks a collection as one of failures; it sorts before those of all runs.
+    private static let mark = "!shipshape check --failures"
     /// The value of the field `record`, which distinguishes the stored documents from documents of another origin.
     private static let record = "check_failure"
     /// The number of documents that are inserted at once.
@@ -26,20 +28,39 @@ package struct FailureCollection {
         (self.namespace, self.days, self.pool) = (namespace, days, pool)
     }
 
-    /// Refuses a collection with documents that no check stored in it, because it may be a collection of the app.
+    /// Marks the collection as one of failures, before the check reads anything.
     ///
-    /// Only the first and the last document by `_id` are examined. The `_id`s of a run are texts that begin with a
-    /// year, so most other documents sort before or after them.
+    /// A collection without the mark is refused if it has a document that no check stored in it, because it may be a
+    /// collection of the app. The write also shows whether the server accepts the name.
     /// - Throws: ``UsageError``; ``MongoError``.
-    package func refuseOthers() throws {
-        let client = try pool.client()
-        for direction in [1, -1] as [BSONValue] {
-            var cursor = client.collection(namespace).find(
-                [:], options: ["sort": ["_id": direction], "limit": 1, "projection": ["record": 1]])
-            guard let document = try cursor.nextDocument(), document["record"]?.text != Self.record else { continue }
+    package func claim() throws {
+        if try holds(["_id": .string(Self.mark)]) { return }
+        guard try !holds(["record": ["$ne": .string(Self.record)]]) else {
             throw UsageError(
                 "--failures db:\(namespace): the collection has documents that no check wrote: name one of its own")
         }
+        let mark: BSONDocument = ["_id": .string(Self.mark), "record": "check_failures"]
+        do {
+            try pool.client().collection(namespace).insertMany([mark], options: ["writeConcern": ["w": "majority"]])
+        } catch {
+            // Another check may have marked it at the same time.
+            guard error.code == .duplicateKey else { throw error }
+        }
+    }
+
+    /// Whether the collection has a document that matches.
+    private func holds(_ filter: BSONDocument) throws -> Bool {
+        let client = try pool.client()
+        var cursor = client.collection(namespace).find(filter, options: ["limit": 1, "projection": ["_id": 1]])
+        return try cursor.nextDocument() != nil
+    }
+
+    /// Moves the temporary file to the current folder, so that its lines are not lost, and returns its new path.
+    /// - Throws: an error if the current folder cannot be written.
+    func keepLines() throws -> String {
+        let path = "shipshape-failures-\(UUID().uuidString.prefix(8)).jsonl"
+        try FileManager.default.moveItem(atPath: lines, toPath: path)
+        return path
     }
 
     /// Removes the temporary file ``lines``.

@@ -15,8 +15,9 @@ package struct AtomicFile {
     private let descriptor: FileDescriptor
 
     /// Opens the file for writing; an existing file at its path stays until ``commit()``.
+    /// - Parameter permissions: those of a new file, from which the process's `umask` is subtracted.
     /// - Throws: ``Errno``.
-    package init(_ path: String) throws {
+    package init(_ path: String, permissions: FilePermissions = .ownerReadWrite) throws {
         self.path = path
         let place = FilePath(path)
         if let stream = place.stream {
@@ -35,7 +36,7 @@ package struct AtomicFile {
         let temporary = place.removingLastComponent().appending(".shipshape-\(name).partial")
         descriptor = try FileDescriptor.open(
             temporary, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec],
-            permissions: .ownerReadWrite)
+            permissions: permissions)
         self.temporary = temporary
         guard let present, present.type == .regular else { return }
         // If `fchmod` fails, only the owner can read and write the new file.
@@ -146,17 +147,24 @@ package struct NewFiles {
     ///
     /// All files are first written under temporary names and then renamed. If renaming a file fails, the files that
     /// were renamed before it stay.
-    /// - Parameter replacing: whether existing files are replaced.
+    /// - Parameters:
+    ///   - replacing: whether existing files are replaced; a link is a file, even if it leads to nothing.
+    ///   - project: the folder that all files must be in; `nil` for any place.
     /// - Throws: ``OutputError``.
-    package func write(replacing: Bool) throws {
-        if !replacing, let present = files.first(where: { (try? FilePath($0.path).stat()) != nil })?.path {
+    package func write(replacing: Bool, in project: String? = nil) throws {
+        func isPresent(_ path: String) -> Bool { (try? FilePath(path).stat(followTargetSymlink: false)) != nil }
+        if !replacing, let present = files.first(where: { isPresent($0.path) })?.path {
             throw OutputError(
                 description: "nothing was written: \(present) already exists (--force replaces it)")
+        }
+        if let project, let outside = files.first(where: { Self.leaves(project, $0.path) })?.path {
+            throw OutputError(
+                description: "nothing was written: a link leads from the folder of \(outside) out of this project")
         }
         // Every file is complete under a temporary name before the first file gets its final name.
         var staged: [AtomicFile] = []
         do {
-            for (path, text) in files { staged.append(try Self.stage(text, for: path)) }
+            for (path, text) in files { staged.append(try Self.stage(text, for: path, isShared: project != nil)) }
         } catch {
             for file in staged { file.discard() }
             throw error
@@ -169,13 +177,27 @@ package struct NewFiles {
         }
     }
 
-    private static func stage(_ text: String, for path: String) throws -> AtomicFile {
+    /// Whether the folder of a file, or the part of it that exists, is not in another folder.
+    private static func leaves(_ project: String, _ path: String) -> Bool {
+        var folder = FilePath(path).removingLastComponent()
+        while !folder.isEmpty, (try? folder.stat(followTargetSymlink: false)) == nil {
+            folder = folder.removingLastComponent()
+        }
+        guard let home = OutputPlaces.real(FilePath(project)),
+            let place = OutputPlaces.real(folder.isEmpty ? "." : folder)
+        else { return true }
+        return !FilePath(place).starts(with: FilePath(home))
+    }
+
+    private static func stage(_ text: String, for path: String, isShared: Bool) throws -> AtomicFile {
         do {
             let folder = FilePath(path).removingLastComponent().string
             if !folder.isEmpty {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             }
-            let file = try AtomicFile(path)
+            // The files of a project are for all who work in it, as the files that an editor creates.
+            let file = try AtomicFile(
+                path, permissions: isShared ? [.ownerReadWrite, .groupReadWrite, .otherReadWrite] : .ownerReadWrite)
             do { try file.write(text.utf8) } catch {
                 file.discard()
                 throw error

@@ -52,7 +52,14 @@ package enum OutputPlaces {
         if let type = try? path.stat().type, type != .regular { return nil }
         let folder = path.removingLastComponent()
         guard let name = path.lastComponent else { return nil }
-        return FilePath(Place.real(folder.isEmpty ? "." : folder) ?? folder.string).appending(name)
+        return FilePath(real(folder.isEmpty ? "." : folder) ?? folder.string).appending(name)
+    }
+
+    /// Returns a path without symbolic links; `nil` if it does not exist.
+    static func real(_ path: FilePath) -> String? {
+        guard let real = unsafe realpath(path.string, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
     }
 
     /// A file or a folder that exists.
@@ -63,15 +70,9 @@ package enum OutputPlaces {
         private let number: Inode
 
         init?(_ path: String) {
-            guard let stat = try? FilePath(path).stat(), let real = Self.real(FilePath(path)) else { return nil }
+            guard let stat = try? FilePath(path).stat(), let real = real(FilePath(path)) else { return nil }
             (self.path, type) = (real, stat.type)
             (device, number) = (stat.deviceID, stat.inode)
-        }
-
-        static func real(_ path: FilePath) -> String? {
-            guard let real = unsafe realpath(path.string, nil) else { return nil }
-            defer { unsafe free(real) }
-            return unsafe String(cString: real)
         }
 
         func isSame(as other: Place) -> Bool { (device, number) == (other.device, other.number) }

@@ -20,6 +20,9 @@ extension MongoError {
         isTransient || isTimeLimit || code == .cursorNotFound || code == .cursorKilled || code == .queryPlanKilled
     }
 
+    /// Whether the server refused the name of a database or a collection.
+    package var isName: Bool { code == .invalidNamespace || code == .databaseDiffersInCase }
+
     /// Whether no suitable server was found in time; the message says why.
     package var isServerSelection: Bool { domain == .serverSelection }
 
@@ -292,6 +295,10 @@ extension MongoError.Code {
     package static let documentTooLarge = Self(rawValue: 10_334)
     /// The disk is full.
     package static let outOfDiskSpace = Self(rawValue: 14_031)
+    /// The name of a collection or a database is not valid.
+    package static let invalidNamespace = Self(rawValue: 73)
+    /// A database has the same name, except for upper and lower case.
+    package static let databaseDiffersInCase = Self(rawValue: 13_297)
     /// A unique index already contains the key.
     package static let duplicateKey = Self(rawValue: 11_000)
     /// The server is shutting down, and ended the operation.

@@ -8,6 +8,9 @@ extension Namespace {
         if let reason = Self.refusal(of: database, stateDatabase: stateDatabase) { return reason }
         if collection.hasPrefix("system.") { return "the collection belongs to the server" }
         if collection.utf8.contains(0) { return "a name cannot hold a NUL" }
+        if collection.contains("$") || collection.hasPrefix(".") {
+            return "a collection's name cannot hold a $ or begin with a dot"
+        }
         return database.utf8.count > 63 || description.utf8.count > 255 ? "the name is too long for a server" : nil
     }
 

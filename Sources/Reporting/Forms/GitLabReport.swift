@@ -1,3 +1,4 @@
+import BSON
 import ServerSchema
 
 /// A command's findings as a Code Quality report, which GitLab shows in merge requests.
@@ -14,10 +15,12 @@ package struct GitLabReport: Sendable {
 
     private func issue(_ entry: LocatedFindings.Entry) -> ReportValue {
         [
-            "description": entry.message, "check_name": entry.code, "fingerprint": entry.fingerprint.description,
+            "description": entry.message, "check_name": entry.code.printable,
+            "fingerprint": entry.fingerprint.description,
             "severity": severity(entry.severity),
             "location": [
-                "path": entry.place.file, "lines": ["begin": max(1, entry.place.line)] as ReportValue,
+                "path": entry.place.file.printable,
+                "lines": ["begin": max(1, entry.place.line)] as ReportValue,
             ] as ReportValue,
         ]
     }

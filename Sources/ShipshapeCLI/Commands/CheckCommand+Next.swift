@@ -3,6 +3,7 @@ internal import Check
 internal import Checking
 internal import Concurrency
 internal import Files
+internal import Jobs
 internal import Mongo
 internal import Privileges
 internal import Reporting
@@ -105,12 +106,15 @@ extension CheckCommand {
         guard !checked.contains(namespace), run.schema[namespace] == nil else {
             throw UsageError("--failures db:\(namespace): the collection itself is checked: name another one")
         }
+        if let reason = namespace.refusal(stateDatabase: run.stateDatabase) {
+            throw UsageError("--failures db:\(namespace): \(reason)")
+        }
         let pool = try pool ?? connection.pool()
         var places = WorkPlaces()
         places.add([namespace], to: .failures)
         try await pool.requirePrivileges(for: "check", on: places)
         let collection = FailureCollection(namespace, keeping: Settings.current[Known.keepFailures], on: pool)
-        try await onOwnedThread(name: "failures") { () throws in try collection.refuseOthers() }
+        try await onOwnedThread(name: "failures") { () throws in try collection.claim() }
         return collection
     }
 
@@ -118,7 +122,11 @@ extension CheckCommand {
     func store(in collection: FailureCollection) async throws {
         let name = checkedName
         let (run, count) = try await onOwnedThread(name: "failures") { () throws in
-            try collection.store(schema: name, at: .now)
+            do { return try collection.store(schema: name, at: .now) } catch let error as MongoError {
+                throw OutputError(
+                    description: "the failing documents could not be stored in \(collection.namespace): \(error); "
+                        + "they are in \(try collection.keepLines())")
+            }
         }
         if !output.quiet {
             Console.error("stored \(count.counted("failing document")) in \(collection.namespace), run \(run)")

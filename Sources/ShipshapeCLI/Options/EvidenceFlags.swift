@@ -3,6 +3,7 @@ internal import BSON
 internal import Check
 internal import Files
 internal import JobState
+internal import Jobs
 internal import Reporting
 internal import ServerSchema
 
@@ -84,6 +85,7 @@ struct FailuresFlags: ParsableArguments {
         guard StateDatabaseName.isValid(namespace.database), !namespace.database.hasPrefix("__realm_sync"),
             !namespace.collection.hasPrefix("system.")
         else { throw ValidationError("--failures \(text): it cannot hold failing documents: name another place") }
+        if let reason = namespace.refusal() { throw ValidationError("--failures \(text): \(reason)") }
         return namespace
     }
 

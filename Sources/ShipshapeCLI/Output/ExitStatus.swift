@@ -85,11 +85,11 @@ enum ExitStatus: Int32, Error {
     private init(for error: MongoError) {
         if error.isAuthentication || error.isAuthorization {
             self = .notPermitted
-        } else if error.isOverload || error.isInterruption && Interruption.isRaised {
+        } else if error.isOverload || error.code == .outOfDiskSpace || error.isInterruption && Interruption.isRaised {
             self = .stopped
         } else if error.isInterruption {
             self = .unavailable
-        } else if error.isFieldWithoutName {
+        } else if error.isFieldWithoutName || error.isName {
             self = .badInput
         } else if error.isConfiguration {
             self = .badConfiguration
@@ -101,12 +101,12 @@ enum ExitStatus: Int32, Error {
     }
 
     /// The server's codes for a command that this program made wrongly: BadValue, FailedToParse, TypeMismatch,
-    /// InvalidOptions, CommandNotFound and InvalidNamespace.
+    /// InvalidOptions and CommandNotFound.
     ///
     /// A code above 10,000 is an assertion of the server, and also means a wrong command, unless the error is
     /// transient. Any other code that ``init(for:)`` does not recognize means that the deployment could not run the
     /// command.
-    private static let ours: Set<Int> = [2, 9, 14, 59, 72, 73]
+    private static let ours: Set<Int> = [2, 9, 14, 59, 72]
 
     private init(for error: RunError) {
         switch error.kind {
@@ -147,17 +147,24 @@ enum ExitStatus: Int32, Error {
         }
         if parsed == .success || error is ExitCode { Shipshape.exit(withError: error) }
         let all = [error] + ((error as? SchemaError)?.others ?? [])
+        let shown = all.prefix(SchemaError.mostShown)
+        let rest = all.count > shown.count ? ["and \(all.count - shown.count) more errors"] : []
         let status = ExitStatus(for: error)
-        if Console.speaksJSON { fail(all.map(message).joined(separator: "; "), status) }
-        for other in all { Console.failure(message(for: other), status, at: ErrorPlace(of: other)) }
+        if Console.speaksJSON { fail((shown.map(message) + rest).joined(separator: "; "), status) }
+        for other in shown { Console.failure(message(for: other), status, at: ErrorPlace(of: other)) }
+        for line in rest { Console.failure(line, status) }
         leave(status.rawValue)
     }
 
     /// Returns the text of an error with its remedy, on one line and without secrets.
     static func message(for error: any Error) -> String {
         let bug = ExitStatus(for: error) == .bug ? "internal error: " : ""
-        return ConnectionStringMask.mask("\(bug)\(error)\(remedy(for: error))").printable
+        let text = ConnectionStringMask.mask("\(bug)\(error)\(remedy(for: error))").printable
+        return text.utf8.count <= longestMessage ? text : text.prefix(longestMessage) + "…"
     }
+
+    /// The largest number of characters of a message, which may quote a name from a file.
+    private static let longestMessage = 2_000
 
     /// Shows an error and ends the process.
     private static func fail(_ message: String, _ status: ExitStatus) -> Never {
@@ -196,6 +203,11 @@ extension ExitStatus {
         if error.isFieldWithoutName {
             return " (an _id in the collection is an object with a nameless field, which the driver refuses: find it "
                 + "by { _id: { $type: \"object\" } } and give that document another _id)"
+        }
+        if error.code == .outOfDiskSpace { return " (free some room on the deployment; then run it again)" }
+        if error.isName {
+            return " (the server refuses the name of a database or a collection: two databases cannot differ in upper "
+                + "and lower case only)"
         }
         if error.isInterruption, Interruption.isRaised { return " (a signal asked to stop; run it again)" }
         if error.isOverload { return " (the server refuses commands because of its load: run it again later)" }

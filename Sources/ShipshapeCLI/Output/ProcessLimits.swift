@@ -77,12 +77,14 @@ struct LimitError: Error, CustomStringConvertible {
 
 /// Keeps documents and passwords out of the report of a crash.
 enum Crash {
-    /// Removes the Swift runtime's handlers for the signals of a crash, so that the process ends without a report.
+    /// Removes the Swift runtime's handlers for the signals of a crash, and lets the system write no core file.
     ///
-    /// The runtime's report holds registers and memory, and so may hold passwords and documents. If a user asks for the
-    /// report by setting `SWIFT_BACKTRACE`, the handlers stay.
+    /// Both would hold memory, and so may hold passwords and documents. If a user asks for the runtime's report by
+    /// setting `SWIFT_BACKTRACE`, the process keeps both.
     static func printsNoMemory() {
         guard unsafe getenv("SWIFT_BACKTRACE") == nil else { return }
+        var none = rlimit()
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { _ = signal(number, SIG_DFL) }
     }
 }

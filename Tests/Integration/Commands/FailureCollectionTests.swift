@@ -27,7 +27,9 @@ import Testing
             let first = try await check(flags)
             #expect(first.exitCode == 1, "\(first.errors)")
             #expect(first.errors.contains("stored 2 failing documents in \(other.name).failures, run "))
-            let stored = try await other.documents("failures")
+            let all = try await other.documents("failures")
+            let stored = all.filter { $0["record"] == "check_failure" }
+            #expect(all.count == stored.count + 1, "one document marks the collection")
             #expect(stored.map { $0["document"] } == [1, 2])
             #expect(stored.allSatisfy { $0["collection"] == "person" && $0["database"] == .string(database.name) })
             let rules = stored.map { $0["violations"]?.document?.values.first?.document?["rule"]?.text }
@@ -42,7 +44,7 @@ import Testing
             #expect(lines.last?.contains(#""record":"result""#) == true)
             // The next run adds its failing documents to those of the first run.
             #expect(try await check(flags).exitCode == 1)
-            let both = try await other.documents("failures")
+            let both = try await other.documents("failures").filter { $0["record"] == "check_failure" }
             #expect(both.count == 4 && Set(both.compactMap { $0["run"]?.text }).count == 2)
         }
     }
@@ -64,7 +66,7 @@ import Testing
                 }
                 // With `keep-failures: 7`, the check after six days keeps the documents of the first run. The check
                 // after eight days removes them.
-                #expect(try await other.count("failures") == count, "after \(hours) h")
+                #expect(try await other.count("failures") == count + 1, "after \(hours) h, with the mark")
             }
         }
     }
@@ -75,18 +77,31 @@ import Testing
         try await withPeople { database, other, folder, check in
             try await other.fill("mine", [["_id": "a"], ["_id": "2026-01-01T000000Z"]])
             try await other.fill("ids", [["_id": .objectID(ObjectID(high: 1, low: 1))]])
+            // The first and the last document look like those of a check.
+            try await other.fill(
+                "between",
+                [["_id": "2", "record": "check_failure"], ["_id": "3"], ["_id": "4", "record": "check_failure"]])
             for (place, message) in [
                 ("\(database.name).person", "the collection itself is checked: name another one"),
                 ("\(other.name).mine", "the collection has documents that no check wrote"),
                 ("\(other.name).ids", "the collection has documents that no check wrote"),
-                ("admin.failures", "it cannot hold failing documents"),
-                ("__realm_sync.unsynced_documents", "it cannot hold failing documents"),
+                ("\(other.name).between", "the collection has documents that no check wrote"),
+                ("admin.failures", "the database belongs to the server"),
+                ("__realm_sync.unsynced_documents", "the database belongs to the sync service"),
+                ("shipshape.jobs", "the database holds the state of jobs"),
+                ("shipshape.control", "the database holds the state of jobs"),
+                ("\(other.name).$cmd", "a collection's name cannot hold a $"),
+                ("\(other.name).x$y", "a collection's name cannot hold a $"),
+                ("\(other.name).\(String(repeating: "x", count: 256))", "the name is too long for a server"),
                 (other.name, "write db:NAME.COLLECTION"),
             ] {
                 let run = try await check(["--failures", "db:\(place)"])
                 #expect(run.exitCode == 64 && run.errors.contains(message), "\(place): \(run.errors)")
                 #expect(run.output.isEmpty)
             }
+            // The server is asked before any document is read.
+            let otherCase = try await check(["--failures", "db:\(other.name.uppercased()).failures"])
+            #expect(otherCase.exitCode == 65 && otherCase.output.isEmpty, "\(otherCase.errors)")
             #expect(try await database.count("person") == 3)
             #expect(try await other.count("mine") == 2)
         }

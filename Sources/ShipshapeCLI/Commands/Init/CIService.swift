@@ -19,6 +19,14 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
+    /// Returns the reason why a workflow cannot name a path; `nil` if it can.
+    ///
+    /// Both services replace `$…` in their files, also inside quotation marks, and read some characters as patterns.
+    func defect(ofPath path: String) -> String? {
+        guard path.contains(where: "$`*?[]{}!\\\"'".contains) || path != path.printable else { return nil }
+        return "a workflow would not read \(path.printable) as one path: rename it without such characters"
+    }
+
     /// Returns a path as YAML.
     ///
     /// A path with other characters than ASCII letters, digits, `.`, `_`, `-` and `/` is quoted.

@@ -56,9 +56,10 @@ struct InitCommand: OfflineCommand {
             if ci != nil, schema == nil || schema == LiveSchema.name {
                 throw UsageError("--ci needs a schema in the repository: name its file or folder with --schema")
             }
+            if let ci, let schema, let defect = ci.defect(ofPath: schema) { throw UsageError("--ci: \(defect)") }
             let project = NewProject(deployment: place, schema: schema, dialect: dialect)
             let files = project.files + (ci.map { $0.files(schemas: schema ?? "") } ?? [])
-            try NewFiles(files).write(replacing: force)
+            try NewFiles(files).write(replacing: force, in: ".")
             let note = ci?.note
             var outcome = CommandOutcome.text(
                 (files.map { "wrote \($0.0)" } + ["", "Next:"] + project.nextCommands.map { "  \($0)" })
