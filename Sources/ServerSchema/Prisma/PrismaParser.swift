@@ -6,6 +6,10 @@ struct PrismaParser {
     /// The tokens that were read and not taken yet; at least one.
     private var ahead: [PrismaToken]
     private var own: [SchemaError] = []
+    private var fieldCount = 0
+
+    /// The largest number of lines in the blocks of a file; each takes about 1.5 KiB of memory until it is compiled.
+    static let mostFields = 40_000
     private var depth = 0
     /// Whether the file is a contract of Prisma 8: its enums have stored values after `=`, and `_id` is a name.
     private let isContract: Bool
@@ -40,7 +44,8 @@ struct PrismaParser {
 
     private var next: PrismaToken { ahead[0] }
 
-    private var isFull: Bool { own.count + lexer.errors.count >= PrismaLexer.mostErrors }
+    /// Whether the rest of the file is not read, because it has too many errors or fields.
+    var isFull: Bool { own.count + lexer.errors.count >= PrismaLexer.mostErrors || fieldCount > Self.mostFields }
 
     private var isAtEnd: Bool { isFull || next.kind == .fileEnd }
 
@@ -144,6 +149,11 @@ extension PrismaParser {
     }
 
     private mutating func line(into block: inout PrismaSyntax.Block) throws(SchemaError) {
+        fieldCount += 1
+        guard fieldCount <= Self.mostFields else {
+            throw SchemaError(
+                .tooLarge, at: next.location, "the file has more than \(Self.mostFields) fields", remedy: "divide it")
+        }
         if take("@@") { return block.attributes.append(try attribute()) }
         let isEnum = block.keyword.text == "enum"
         let documentation = next.documentation

@@ -27,14 +27,16 @@ package struct PrismaSchema: Sendable {
     package init(files: [SchemaSource]) throws(SchemaError) {
         self.files = files
         var resolver = PrismaResolver()
+        var isCut = false
         for file in files {
             var parser = PrismaParser(file.text, file: file.path)
             resolver.add(parser.blocks())
             resolver.errors += parser.errors
-            if resolver.isFull { break }
+            isCut = resolver.isFull || parser.isFull
+            if isCut { break }
         }
         // In files that were not read to their end, names may be missing, so only the errors so far are reported.
-        if !resolver.isFull { resolver.resolve(into: &self) }
+        if !isCut { resolver.resolve(into: &self) }
         if let error = SchemaError(resolver.errors, inOrderOf: files.map(\.path)) { throw error }
     }
 

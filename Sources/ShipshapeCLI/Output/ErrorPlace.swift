@@ -35,11 +35,16 @@ struct ErrorPlace {
     /// Only regular files are read, because a read from a pipe or a device would wait for data.
     func snippet(width: Int, isColored: Bool) -> [String] {
         guard location.line > 0, (try? FilePath(location.file).stat().type) == .regular,
-            let lines = Self.lines(of: location.file), !mayHoldSecret(lines)
+            let lines = Self.lines(of: location.file),
+            location.line > lines.count
+                || lines[location.line - 1].utf8.count <= Self.longestLine, !mayHoldSecret(lines)
         else { return [] }
         let snippet = SourceSnippet(location, in: lines, counting: unit, suggestion: suggestion)
         return snippet?.lines(width: width, isColored: isColored) ?? []
     }
+
+    /// The number of bytes of the longest line that is shown.
+    private static let longestLine = 10_000
 
     /// The lines of the file that was read last, because many errors can be in one file.
     private static let last = Mutex<(file: String, lines: [Substring])?>(nil)

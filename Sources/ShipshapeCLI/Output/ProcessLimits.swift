@@ -11,8 +11,9 @@ enum ProcessLimits {
     private static let wantedFiles: rlim_t = 4_096
     /// The minimum address space, in bytes; threads reserve far more of it than they use.
     private static let addressSpace: rlim_t = 1 << 30
-    /// The size of all threads' stacks, in bytes: the readers of schemas call themselves once for each level.
-    private static let stack: rlim_t = 8 << 20
+    /// The smallest and the usual size of all threads' stacks, in bytes: the readers of schemas call themselves once
+    /// for each level.
+    private static let stack: (least: rlim_t, usual: rlim_t) = (2 << 20, 8 << 20)
     /// The number of threads that a command has to be able to run at once.
     private static let threads = 16
 
@@ -48,12 +49,13 @@ enum ProcessLimits {
     /// The C library reads the limit when the program starts, and gives new threads a small stack if there is no limit.
     private static func fixStack() throws(LimitError) {
         var limit = limit(RLIMIT_STACK)
-        guard limit.rlim_cur < stack || limit.rlim_cur == .max else { return }
-        limit.rlim_cur = stack
-        if unsafe setrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0 {
+        let wanted = min(stack.usual, limit.rlim_max)
+        guard limit.rlim_cur < wanted || limit.rlim_cur == .max || wanted < stack.least else { return }
+        limit.rlim_cur = wanted
+        if wanted >= stack.least, unsafe setrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0 {
             _ = unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
         }
-        throw LimitError("shipshape needs a stack of \(stack >> 20) MiB: raise ulimit -s")
+        throw LimitError("shipshape needs a stack of \(stack.least >> 20) MiB: raise ulimit -s")
     }
 
     private static func limit(_ resource: __rlimit_resource) -> rlimit {
