@@ -90,14 +90,21 @@ extension SchemaFiles {
     /// - Throws: ``SchemaError`` if the file has a datasource, as Prisma 6 needs it, and a part that only Prisma 8 has.
     private static func isContract(_ text: String, _ file: String) throws(SchemaError) -> Bool {
         var lexer = PrismaLexer(text, file: file)
-        let tokens = lexer.tokens()
-        let source = zip(tokens, tokens.dropFirst(2)).first { $0.text == "datasource" && $1.isMark("{") }?.0
+        var (source, own): (PrismaToken?, PrismaToken?) = (nil, nil)
+        // The token before the last one, and the last one: a file is not held as a list of its tokens.
+        var (first, before): (PrismaToken?, PrismaToken?) = (nil, nil)
+        while case let token = lexer.next(), token.kind != .fileEnd {
+            if source == nil, first?.text == "datasource", token.isMark("{") { source = first }
+            if own == nil, let before {
+                let isOwn =
+                    before.isMark("@@")
+                    ? ["discriminator", "base", "type"].contains(token.text)
+                    : before.kind == .name && token.kind == .name && token.text == "ObjectId"
+                if isOwn { own = token }
+            }
+            (first, before) = (before, token)
+        }
         let isMarked = text.split(separator: "\n").contains { $0.hasPrefix("//") && $0.contains("use prisma-next") }
-        let own = zip(tokens, tokens.dropFirst()).first { before, token in
-            before.isMark("@@")
-                ? ["discriminator", "base", "type"].contains(token.text)
-                : before.kind == .name && token.kind == .name && token.text == "ObjectId"
-        }?.1
         guard let source, isMarked || own != nil else {
             return source == nil && (isMarked || own != nil || file.hasSuffix("contract.prisma"))
         }
