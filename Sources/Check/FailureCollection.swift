@@ -57,7 +57,7 @@ package struct FailureCollection {
 
     /// Moves the temporary file to the current folder, so that its lines are not lost, and returns its new path.
     /// - Throws: an error if the current folder cannot be written.
-    func keepLines() throws -> String {
+    package func keepLines() throws -> String {
         let path = "shipshape-failures-\(UUID().uuidString.prefix(8)).jsonl"
         try FileManager.default.moveItem(atPath: lines, toPath: path)
         return path

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import SystemPackage
+package import SystemPackage
 
 /// A file that other programs see whole or not at all, because it is written under another name and renamed at the end.
 ///
