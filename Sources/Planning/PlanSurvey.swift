@@ -119,7 +119,8 @@ extension Planner {
     /// Returns the planned job, compiled as a run would compile it.
     /// - Throws: ``JobError`` when the job does not fit the schemas, which is a defect of the planner.
     package func compiled(_ job: PlannedJob) throws(JobError) -> CompiledJob {
-        try CompiledJob(JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new)
+        try CompiledJob(
+            JobFile.parse(job.bareText, path: job.name), active: active(for: job), next: new.describing(job.namespace))
     }
 
     /// Checks the job against the parts of the schemas that describe its fields; does nothing for a draft.
@@ -130,10 +131,12 @@ extension Planner {
         // The user may have stated a rename of a field that no step of this job names. The schemas are narrowed to the
         // fields that the steps name, so the renames are not checked here.
         job.renames = []
-        _ = try CompiledJob(job, active: active(for: planned)?.narrowed(to: job), next: new.narrowed(to: job))
+        _ = try CompiledJob(
+            job, active: active(for: planned)?.narrowed(to: job),
+            next: new.describing(job.namespace)?.narrowed(to: job))
     }
 
     private func active(for job: PlannedJob) -> ServerSchema? {
-        job.isKnownToOld ? old : nil
+        job.isKnownToOld ? old.describing(job.namespace) : nil
     }
 }

@@ -3,6 +3,12 @@ import Jobs
 import ServerSchema
 
 extension ServerSchema {
+    /// Returns the schema; `nil` if it says nothing about a collection, as in a plan for an engine without a schema.
+    func describing(_ namespace: Namespace) -> ServerSchema? {
+        guard let root = self[namespace]?.root, root.types.isEmpty, root.properties.isEmpty else { return self }
+        return nil
+    }
+
     /// Returns the part of the schema that suffices to check whether a job's steps fit the schema, and whether they can
     /// make documents unsyncable.
     ///

@@ -109,7 +109,9 @@ struct StageCheck {
     /// Returns a job with the steps, compiled against the older and the newer schema.
     private func compiled(_ steps: [StepLine]) throws(JobError) -> CompiledJob {
         let job = try job(steps)
-        return try CompiledJob(job, active: old.narrowed(to: job), next: new.narrowed(to: job))
+        return try CompiledJob(
+            job, active: old.describing(namespace)?.narrowed(to: job),
+            next: new.describing(namespace)?.narrowed(to: job))
     }
 
     /// Whether the step writes only to a field that the older schema does not describe, in an object that may have

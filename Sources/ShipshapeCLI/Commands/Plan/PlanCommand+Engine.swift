@@ -1,5 +1,6 @@
 internal import BSON
 internal import Checking
+internal import Files
 internal import Mongo
 internal import Planning
 internal import ServerSchema

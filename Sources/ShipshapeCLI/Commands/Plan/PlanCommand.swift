@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BSON
 internal import Check
+internal import Checking
 internal import Concurrency
 internal import Files
 internal import Jobs
