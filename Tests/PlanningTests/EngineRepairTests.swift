@@ -48,8 +48,8 @@ import Testing
         let steps = try steps(plan([["_id": 1, "at": Self.far]]))
         #expect(
             steps == [
-                "expression: {field: at, value: {$max: [{$min: [$at, {$date: {$numberLong: \"8640000000000000\"}}]}, "
-                    + "{$date: {$numberLong: \"-8640000000000000\"}}]}, when: {$eq: [{$type: $at}, date]}}"
+                "expression: {field: at, value: {$max: [{$min: [\"$at\", {$date: {$numberLong: \"8640000000000000\"}}]}, "
+                    + "{$date: {$numberLong: \"-8640000000000000\"}}]}, when: {$eq: [{$type: \"$at\"}, date]}}"
             ])
     }
 
@@ -72,8 +72,8 @@ import Testing
             [["_id": 1, "at": .timestamp(3_000_000_000 << 32)]], columns: [.init(name: "at", type: .integer)])
         #expect(
             steps(plan) == [
-                "expression: {field: at, value: {$toLong: {$divide: [{$toLong: {$toDate: $at}}, 1000]}}, "
-                    + "when: {$eq: [{$type: $at}, timestamp]}}"
+                "expression: {field: at, value: {$toLong: {$divide: [{$toLong: {$toDate: \"$at\"}}, 1000]}}, "
+                    + "when: {$eq: [{$type: \"$at\"}, timestamp]}}"
             ])
     }
 
@@ -99,7 +99,8 @@ import Testing
         let text = BSONValue.string(String(repeating: "x", count: 15 << 20))
         let steps = try steps(plan([["_id": 1, "name": "a", "log": text]]))
         #expect(
-            steps.count == 1 && steps[0].hasPrefix("expression: {field: log, value: {$substrCP: [$log, 0, 1000000]}"))
+            steps.count == 1
+                && steps[0].hasPrefix("expression: {field: log, value: {$substrCP: [\"$log\", 0, 1000000]}"))
     }
 
     @Test func aReservedNameIsReplaced() throws {
