@@ -155,7 +155,7 @@ package struct PlanYAML: Sendable {
                 ]
             }
             lines += [
-                "2. Check what is left: shipshape check \(file.new.shellWord) --collection "
+                "2. Check what is left: shipshape check \(file.words) --collection "
                     + "\(job.namespace)".shellWord
             ]
         case .whileWarning:
@@ -163,7 +163,7 @@ package struct PlanYAML: Sendable {
                 "",
                 "1. Set the new validator with validationAction \"warn\": the first command at the end of this file.",
                 "2. Run this job.",
-                "3. Check what is left: shipshape check \(file.new.shellWord) --collection "
+                "3. Check what is left: shipshape check \(file.words) --collection "
                     + "\(job.namespace)".shellWord,
                 "4. Set validationAction \"error\": the second command.",
             ]
@@ -209,7 +209,7 @@ package struct PlanYAML: Sendable {
     /// The command that checks the documents after the newer schema is deployed and is the only active one.
     private var check: String {
         (isOfPrisma ? "SHIPSHAPE_DATABASE=\(file.job.namespace.database.shellWord) " : "")
-            + "shipshape check \(file.new.shellWord)"
+            + "shipshape check \(file.words)"
     }
 
     private func block(_ entry: PlanEntry) -> [String] {

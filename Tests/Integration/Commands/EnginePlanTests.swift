@@ -47,7 +47,7 @@ import Testing
             let order = places.map { job.range(of: $0)?.lowerBound }
             #expect(!order.contains(nil) && order.compactMap(\.self) == order.compactMap(\.self).sorted(), "\(job)")
             #expect(try await run(dry).exitCode < 64)
-            let backfill = try await run(line("shipshape backfill jobs", in: planned) + " --yes")
+            let backfill = try await run(line("shipshape backfill jobs", in: planned) + " --yes --reviewed")
             #expect(backfill.exitCode == 0, "\(backfill.output)\(backfill.errors)")
             let last = try await run(line("shipshape check", in: planned))
             #expect(last.output.hasPrefix("Safe: every document arrives in PowerSync.\n"), "\(last.output)")

@@ -216,7 +216,8 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         let result = PlanResult(
             plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: IDForm.display
         ) { name, file, flags in
-            "\(NextCommand(name, file.hasPrefix("--engine ") ? file.split(separator: " ").map(String.init) : [file], flags))"
+            let engine = file.hasPrefix("--engine ") ? [(name: "--engine", value: String(file.dropFirst(9)))] : []
+            return "\(NextCommand(name, engine.isEmpty ? [file] : [], engine + flags))"
         }
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         var outcome = CommandOutcome.result(result, isOpen ? ExitStatus.findings : nil)
