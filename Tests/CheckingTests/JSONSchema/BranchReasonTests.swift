@@ -13,7 +13,7 @@ import Testing
         """
     }
 
-    /// A collection of two kinds of documents, told apart by the field `kind`.
+    /// A collection of two kinds of documents, which the field `kind` names.
     private static let kinds = """
         {bsonType: 'object', required: ['_id', 'kind'], properties: {_id: {bsonType: 'int'}, kind: {bsonType: 'string'},
          t: {bsonType: 'string'}}, oneOf: [
