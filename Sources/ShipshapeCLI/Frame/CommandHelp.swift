@@ -61,7 +61,8 @@ enum BriefHelp {
         }
         let examples = configuration.discussion.split(separator: "\n\n", maxSplits: 1).first.map(String.init) ?? ""
         return [
-            configuration.abstract, "USAGE: \(configuration.usage ?? "")",
+            configuration.abstract.wrapped(to: width, indent: 0).joined(separator: "\n"),
+            "USAGE: \(configuration.usage ?? "")",
             (["OPTIONS:"] + lines).joined(separator: "\n"), examples,
             rest == 0 ? "The whole help: \(more)" : "All options (\(rest) more) and the whole help: \(more)",
         ].joined(separator: "\n\n")
@@ -91,7 +92,8 @@ enum BriefHelp {
         return lines.enumerated().compactMap { index, line in
             guard line.hasPrefix("  -") else { return nil }
             let text = line.drop { $0 == " " }
-            let name = text.firstRange(of: "  ").map { text[..<$0.lowerBound] } ?? text
+            // A long name is followed by one space only.
+            let name = text.prefixMatch(of: /(-\w, )?--[a-z-]+( <[^>]+>)?/)?.output.0 ?? text
             var help = text.dropFirst(name.count).drop { $0 == " " }
             if help.isEmpty, index + 1 < lines.count { help = lines[index + 1].drop { $0 == " " } }
             let end = help.firstRange(of: ". ")?.lowerBound ?? help.firstRange(of: " (values: ")?.lowerBound

@@ -12,7 +12,7 @@ struct ImportCommand: OfflineCommand {
         abstract: "Makes a MongoDB validator from a JSON Schema, an OpenAPI document or a Prisma schema.",
         examples: [
             "schema import user.schema.json --out validators/user.json",
-            "schema import api.yml --schema User --collection app.users --out schemas",
+            "schema import api.yml --schema User --collection app.users --out v1",
             "schema import prisma/schema.prisma --schema User --out user.json",
             "schema import contract.prisma --schema User --writes closed",
         ],
