@@ -82,7 +82,7 @@ import Testing
     @Test func aCodeOfTwoKindsHasBothPages() throws {
         let text = try ExplainResult(of: "binary-subtype").text(width: nil)
         #expect(text.contains("binary-subtype: a rule for documents of App Services schemas"))
-        #expect(text.contains("binary-subtype: a remark of infer"))
+        #expect(text.contains("binary-subtype: a remark of schema infer"))
     }
 
     @Test func anErrorOfPrismaHasTheRulesThatLeadToIt() throws {
