@@ -20,13 +20,7 @@ import Testing
 
         var testDescription: String { name }
 
-        var rules: [Rule] { Self.rules(of: type) }
-
-        private static func rules<Command: ExcludingCommand>(of type: Command.Type) -> [Rule] {
-            type.exclusions.map {
-                Rule(first: $0.first.name, second: $0.second.name, sentence: $0.sentence, isNeed: $0.isNeed)
-            }
-        }
+        var rules: [Rule] { type.rules }
     }
 
     private static let cases = [
@@ -111,5 +105,15 @@ import Testing
         }
         let names = (command.arguments ?? []).compactMap { $0.names?.first { $0.kind == "long" }?.name }
         return names.filter { $0 != "help" && $0 != "version" }.map { "--\($0)" }
+    }
+}
+
+extension ExcludingCommand {
+    /// The rules of the command's table, without the type of the command.
+    fileprivate static var rules: [ExclusionTests.Rule] {
+        exclusions.map {
+            ExclusionTests.Rule(
+                first: $0.first.name, second: $0.second.name, sentence: $0.sentence, isNeed: $0.isNeed)
+        }
     }
 }
