@@ -16,7 +16,7 @@ import Testing
             let run = try await deployed(test, test.path(), "--yes")
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(run.output.contains("on your word (a sync engine's schema cannot be read"), "\(run.output)")
-            let control = try await test.state.documents("jobs")[0]["control"]?.document?["job", "deployed"]?.document
+            let control = try await test.state.documents("jobs")[0]["control"]?.document?["deployed"]?.document
             #expect(control?["by"]?.text?.isEmpty == false)
             #expect(control?["at"]?.type == .date)
             #expect(control?["verified"] == false)

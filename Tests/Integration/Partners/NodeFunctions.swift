@@ -171,10 +171,10 @@ struct NodeFunctions {
                 let trigger = try #require(triggered.folder.text(of: "app/triggers/tasks_from_source.json"))
                 let json = try #require(try BSONValue(extendedJSON: trigger).document)
                 #expect(
-                    json["doctor", "--settings", "list"]?.document?["operation_types"] == [
+                    json["config"]?.document?["operation_types"] == [
                         "INSERT", "UPDATE", "REPLACE", "DELETE",
                     ])
-                #expect(json["doctor", "--settings", "list"]?.document?["collection"] == "Task")
+                #expect(json["config"]?.document?["collection"] == "Task")
             }
         }
     }

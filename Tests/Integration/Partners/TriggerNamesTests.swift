@@ -61,7 +61,7 @@ import Testing
                 #expect(!text.contains("</") && !text.unicodeScalars.contains { $0.misleads && $0 != "\n" }, "\(file)")
             }
             let trigger = try #require(test.folder.text(of: "app/triggers/tasks_from_source.json"))
-            let config = try BSONDocument(extendedJSON: trigger)["doctor", "--settings", "list"]?.document
+            let config = try BSONDocument(extendedJSON: trigger)["config"]?.document
             #expect(config?["collection"] == .string(source) && config?["service_name"] == .string("s\(name)"))
         }
     }
