@@ -2,7 +2,7 @@
 package enum Spelling {
     /// The number of candidates that are compared with a word; the candidates after them are not.
     private static let mostCandidates = 1_000
-    /// The number of bytes up to which a word is compared; nobody misspells a longer one by hand.
+    /// The number of bytes up to which a word is compared; a longer one is rarely typed by hand.
     private static let longest = 100
 
     /// Returns the candidate that the user probably meant by `word`; `nil` if no candidate is similar enough.

@@ -20,7 +20,8 @@ import Testing
         let costs = inputs.map { input in Cost.measure { try kind.parse(input) } }
         for (input, cost) in zip(inputs, costs) {
             print(
-                "cost of \(shape), \(input.count) bytes: \(cost.allocations) allocations, \(cost.bytes >> 10) KiB, \(cost.seconds) s"
+                "cost of \(shape), \(input.count) bytes: \(cost.allocations) allocations, \(cost.bytes >> 10) KiB, "
+                    + "\(cost.seconds) s"
             )
         }
         #expect(

@@ -228,7 +228,8 @@ extension Shape {
         Shape("columns", "tables") { size in lines(100 * size) { "c\($0):\n  a: text\n  b: integer" } },
         Shape("columns", "columns") { size in "person:\n" + lines(300 * size) { "  f\($0): text" } },
         Shape("ObjectBox model", "entities") { size in
-            "{\"entities\": [\(lines(100 * size) { "{\"id\": \"\($0 + 1):1\", \"name\": \"E\($0)\", \"properties\": []}," })\n"
+            "{\"entities\": ["
+                + "\(lines(100 * size) { "{\"id\": \"\($0 + 1):1\", \"name\": \"E\($0)\", \"properties\": []}," })\n"
                 + "{\"id\": \"9999:1\", \"name\": \"Z\", \"properties\": []}]}"
         },
         Shape("shipshape.yml", "environments") { size in

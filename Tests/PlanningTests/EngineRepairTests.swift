@@ -48,7 +48,8 @@ import Testing
         let steps = try steps(plan([["_id": 1, "at": Self.far]]))
         #expect(
             steps == [
-                "expression: {field: at, value: {$max: [{$min: [\"$at\", {$date: {$numberLong: \"8640000000000000\"}}]}, "
+                "expression: {field: at, value: {$max: [{$min: [\"$at\", "
+                    + "{$date: {$numberLong: \"8640000000000000\"}}]}, "
                     + "{$date: {$numberLong: \"-8640000000000000\"}}]}, when: {$eq: [{$type: \"$at\"}, date]}}"
             ])
     }

@@ -38,7 +38,8 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
     public var version: String {
         switch self {
         case .powersync:
-            "powersync-service 1.25.0 (332d649, August 2026; module-mongodb 0.20.1, js-bson 6.10.4) and its documentation "
+            "powersync-service 1.25.0 (332d649, August 2026; module-mongodb 0.20.1, js-bson 6.10.4) and its "
+                + "documentation "
                 + "(780aa3c)"
         case .objectbox: "ObjectBox Sync Server 6 (core 5.1.0), by documentation (f47cf67, July 2026)"
         case .ditto: "MongoDB connector and SDK 5.0, by documentation of August 2026"

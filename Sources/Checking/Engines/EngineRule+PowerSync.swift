@@ -79,7 +79,8 @@ extension EngineRule {
                 + "within the limit of `powersync-size`. MongoDB refuses to store it, and the replicator tries again "
                 + "and again. Postgres as storage, or an object store, takes it. The row is that of "
                 + "`SELECT _id AS id, *`",
-            example: "16 MB of `é` in `log`", remedy: large, source: "\(storage)/v1/models.ts, `serializeBucketDataV1`"),
+            example: "16 MB of `é` in `log`", remedy: large,
+            source: "\(storage)/v1/models.ts, `serializeBucketDataV1`"),
         EngineRule(
             .powersyncSize, of: .powersync, .dropped, if: .rowUnits(over: 15 << 20), expected: "row of at most 15 MiB",
             meaning: "The row of JSON has more than 15 Mi UTF-16 units, whatever the size of the document: the row is "
@@ -144,7 +145,8 @@ extension EngineRule {
             if: .nonFinite(at: .anywhere), .types([.undefined, .minKey, .maxKey], at: .anywhere),
             expected: "finite number",
             meaning: "The value has the type undefined, MinKey or MaxKey, or is NaN or infinite inside an object or "
-                + "array: it arrives as null. At the top level, NaN and the infinities are written into the row as bare "
+                + "array: it arrives as null. At the top level, NaN and the infinities are written into the row "
+                + "as bare "
                 + "`NaN` and `Infinity`, which is no JSON: clients that parse the row strictly get nothing of it",
             example: "`{price: NaN}`", remedy: "`unset`, or `expression`",
             source: "\(types); \(reader); powersync-service: packages/jsonbig/src/json.ts, `numberStringifier`"),

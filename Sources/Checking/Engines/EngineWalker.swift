@@ -106,7 +106,8 @@ extension EngineWalker {
                 of: try view.document(element), isArray: type == .array, depth: depth, into: &sink)
         }
         if type == .javascriptWithScope {
-            // PowerSync counts the levels from the scope of a top-level field, and those of a nested one as an object's.
+            // PowerSync counts the levels from the scope of a top-level field, and those of a nested one as those of an
+            // object.
             return try content(of: try view.scope(element), isArray: false, depth: max(depth, 1), into: &sink)
         }
         return false

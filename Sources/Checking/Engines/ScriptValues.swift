@@ -242,7 +242,7 @@ struct ScriptPattern {
     }
 
     /// Reads a member of a set.
-    /// - Returns: Its character; a negative number for a class, and `nil` at the end of the pattern or for a wrong `\k`.
+    /// - Returns: Its character; a negative number for a class; `nil` at the end of the pattern or for a wrong `\k`.
     private mutating func member() -> Int? {
         guard at < units.count else { return nil }
         at += 1

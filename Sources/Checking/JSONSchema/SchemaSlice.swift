@@ -45,8 +45,8 @@ struct SchemaSlice {
     ///
     /// The keyword `oneOf` has one finding for a value that fits no schema, and another one for a value that fits
     /// several. The filter for `oneOf` matches both kinds of values. The filter for `additionalItems` also matches
-    /// elements of other types than the type in the finding. If a field selects one of several schemas, a value may also
-    /// fit another one of them.
+    /// elements of other types than the type in the finding. If a field selects one of several schemas, a value may
+    /// also fit another one of them.
     private func isExact(_ finding: Finding) -> Bool {
         guard finding.rule != .oneOf, finding.rule != .additionalItem else { return false }
         var node = Int(finding.node)

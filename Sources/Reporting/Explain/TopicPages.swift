@@ -17,7 +17,8 @@ package enum TopicPages {
             password in `SHIPSHAPE_TLS_KEY_PASSWORD`), `authSource`, `compressors`, `serverSelectionTimeoutMS`,
             `readPreference` for commands that only read
         the database: Prisma schemas and checks without a schema name only collections: the database is that of
-            `--collection`, else the setting `database`, else that in the path of the connection string
+            `--collection`, else the setting `database`, else that in the path of the connection string, else that in
+            the url of the Prisma schema. No command connects by that url
         the settings: `shipshape doctor --settings list` shows each with its source; `shipshape doctor` tries the
             connection
         example: `shipshape status --uri 'mongodb://db1,db2/?replicaSet=rs0&tls=true&tlsCAFile=ca.pem'`

@@ -110,7 +110,8 @@ extension SchemaFiles {
         }
         throw SchemaError(
             .conflict, at: source.location,
-            "the datasource is of Prisma 6, but \(own.map { "\"\($0.text)\" in line \($0.location.line)" } ?? "the comment \"use prisma-next\"") "
+            "the datasource is of Prisma 6, but "
+                + "\(own.map { "\"\($0.text)\" in line \($0.location.line)" } ?? "the comment \"use prisma-next\"") "
                 + "is of Prisma 8",
             remedy: "Prisma 8 has no datasource; Prisma 6 writes String @db.ObjectId, and has no models with bases")
     }

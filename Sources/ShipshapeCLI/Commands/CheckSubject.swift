@@ -44,7 +44,8 @@ struct CheckSubject {
                 model == nil
                     ? "without a schema, name what to check: --collection DATABASE.COLLECTION (repeatable), or a "
                         + "database in the connection string or the setting database"
-                    : "the model does not name the database of its collections: name it in the connection string, or set database"
+                    : "the model does not name the database of its collections: name it in the connection string, "
+                        + "or set database"
             )
         }
         schema = ServerSchema(

@@ -29,7 +29,8 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
             Each change has two verdicts, as the documentation of Device Sync defines them: one for the server, one \
             for the clients in the field. A change of a validator is breaking if documents that fitted may be refused, \
             and one of a Prisma schema if the new client fails on documents of the old one, or the reverse. A rename \
-            is never guessed: state it in the list renames of shipshape.yml, or for Prisma with @map. With --uri, diff counts the documents \
+            is never guessed: state it in the list renames of shipshape.yml, or for Prisma with @map. With --uri, \
+            diff counts the documents \
             that each change affects, and a change that a verified partner collection serves is not breaking; \
             SHIPSHAPE_URI alone has no effect here. Nothing is written. Exit code 1 means that changes are breaking; \
             --fail-on changes this.

@@ -51,9 +51,9 @@ enum BriefHelp {
         let more = "shipshape \(command.name) --help"
         let column = min(30, (options.map(\.name.count).max() ?? 0) + 4)
         let lines = options.flatMap { option in
-            let text = option.help.wrapped(to: width - column, indent: 0)
             let head = "  \(option.name)"
             let isLong = head.count + 2 > column
+            let text = shortened(option.help, lines: isLong ? 1 : 2, width: width - column)
             let indent = String(repeating: " ", count: column)
             let first =
                 isLong ? [head] + text.prefix(1).map { indent + $0 } : [head.padded(to: column) + (text.first ?? "")]
@@ -66,6 +66,13 @@ enum BriefHelp {
             (["OPTIONS:"] + lines).joined(separator: "\n"), examples,
             rest == 0 ? "The whole help: \(more)" : "All options (\(rest) more) and the whole help: \(more)",
         ].joined(separator: "\n\n")
+    }
+
+    /// Returns the beginning of a text in a few lines; an ellipsis shows that the rest is left out.
+    private static func shortened(_ text: String, lines: Int, width: Int) -> [String] {
+        let all = text.wrapped(to: width - 1, indent: 0)
+        guard all.count > lines else { return all }
+        return all.prefix(lines - 1) + ["\(all[lines - 1])…"]
     }
 
     /// Returns the options that the page shows, each with its first sentence, and the count of the others.

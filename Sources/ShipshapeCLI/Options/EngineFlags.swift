@@ -53,7 +53,8 @@ extension EngineSettings {
     /// Returns notes on the rules that could not be evaluated because the operator did not describe the engine's
     /// clients.
     ///
-    /// For PowerSync, also returns a note on each collection that the file of columns describes but the check does not cover.
+    /// For PowerSync, also returns a note on each collection that the file of columns describes but the check does not
+    /// cover.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
         [versionNote].compactMap(\.self) + clientNotes(for: schema, hasSchema: hasSchema)
     }

@@ -52,7 +52,7 @@ struct SchemaArgument: ExpressibleByArgument {
         namespace: Namespace?, takesPrisma: Bool = false, connection: ConnectionFlags
     ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        let name = databaseName(namespace, connection)
+        let name = takesPrisma ? databaseName(namespace, connection) : namespace?.database ?? "database"
         return try await reading(takesPrisma) {
             try ServerSchema.read(at: $0, named: self.name, namespace: namespace, database: name)
         }
@@ -77,7 +77,7 @@ struct SchemaArgument: ExpressibleByArgument {
         fileIsOf namespace: Namespace?, takesPrisma: Bool = false, connection: ConnectionFlags
     ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
-        let name = databaseName(namespace, connection)
+        let name = takesPrisma ? databaseName(namespace, connection) : namespace?.database ?? "database"
         return try await reading(takesPrisma) { path in
             let isWhole = path.hasSuffix(".prisma") || (try? FilePath(path).stat().type) == .directory
             return try ServerSchema.read(

@@ -34,7 +34,8 @@ struct Settings: Sendable {
     let file: ConfigurationFile
     /// The environment that `--env` or `SHIPSHAPE_ENV` names; `nil` if there is none.
     let environment: String?
-    /// The renames between versions of the schema: those of `SHIPSHAPE_RENAMES`, then those of the file for other names.
+    /// The renames between versions of the schema: those of `SHIPSHAPE_RENAMES`, then those of the file for other
+    /// names.
     let renames: [Rename]
     /// The options of the command line that select the deployment and these settings.
     let selected: Selection

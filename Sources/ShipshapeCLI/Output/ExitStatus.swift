@@ -188,7 +188,7 @@ extension ExitStatus {
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
         if error.code == .passwordMissing {
-            return " (set SHIPSHAPE_PASSWORD, or password-file in shipshape.yml, or run this at a terminal, which asks)"
+            return " (set SHIPSHAPE_PASSWORD or password-file, or run this at a terminal, which asks)"
         }
         if error.code == .keyPasswordMissing {
             return " (set SHIPSHAPE_TLS_KEY_PASSWORD, or run this at a terminal, which asks)"
@@ -218,13 +218,15 @@ extension ExitStatus {
         }
         if error.isUntrusted {
             return
-                " (name the certificate authorities to trust with tlsCAFile in the connection string, and use an address that is in the "
+                " (name the certificate authorities to trust with tlsCAFile in the connection string, "
+                + "and use an address that is in the "
                 + "certificate)"
         }
         if error.isServerSelection {
             return " (check the address, and that the deployment runs"
                 + (error.isHungUp
-                    ? "; the server may require tls=true in the connection string, or a client certificate that it knows)"
+                    ? "; the server may require tls=true in the connection string, "
+                        + "or a client certificate that it knows)"
                     : ")")
         }
         return ""

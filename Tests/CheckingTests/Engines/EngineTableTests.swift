@@ -5,7 +5,8 @@ import Testing
 
 @testable import Checking
 
-/// Compares the rules with `Tables/documents.jsonl`: documents, and their outcomes in the sources of PowerSync and RxDB.
+/// Compares the rules with `Tables/documents.jsonl`: documents, and their outcomes in the sources of PowerSync and of
+/// RxDB.
 @Suite struct EngineTableTests {
     @Test func theTableHasManyDocumentsOfEachOutcome() throws {
         let rows = try EngineRow.all()

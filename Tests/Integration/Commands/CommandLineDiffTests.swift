@@ -114,7 +114,7 @@ import Testing
 
     @Test(arguments: [
         (["SHIPSHAPE_RENAMES=Persn.age=x"], 64, #"no such type or collection (did you mean "Person"?)"#),
-        (["SHIPSHAPE_RENAMES=age"], 64, "a rename is OLD=NEW"),
+        (["SHIPSHAPE_RENAMES=age"], 78, "a rename is OLD=NEW"),
         (["SHIPSHAPE_RENAMES=Person.age=_id"], 64, "the primary key is always named _id"),
         (["--fail-on", "all"], 64, "'--fail-on"),
         (["-o", "xml"], 64, "'-o"),

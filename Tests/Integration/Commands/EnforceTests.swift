@@ -77,8 +77,8 @@ import Testing
                 run.output.firstMatch(of: /Note: the jobs that make the documents fit: shipshape (.*)/), "\(run.output)"
             )
             let words = note.1.split(separator: " ").map(String.init)
-            let plan = try await Program.run(words + ["--uri", test.uri, "--fail-on", "none"], in: test.folder)
-            #expect(plan.exitCode == 0, "\(plan.errors)")
+            let plan = try await Program.run(words + ["--uri", test.uri], in: test.folder)
+            #expect([0, 1].contains(plan.exitCode), "\(plan.errors)")
             for job in PlanCase.files(in: test.folder.appending("jobs")) {
                 let done = try await Program.run([
                     "backfill", test.folder.appending("jobs").appending(job).string, "--yes", "--reviewed", "--uri",

@@ -102,8 +102,8 @@ import Testing
                 "SHIPSHAPE_HOOK_TIMEOUT=1s",
             ])
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("warning: the hook of start ended with exit code 3"), "\(run.errors)")
-            #expect(run.errors.contains("warning: the hook of success did not end within 1s"), "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook --on start ended with exit code 3"), "\(run.errors)")
+            #expect(run.errors.contains("warning: the hook --on success did not end within 1s"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": "none"]) == ThrottleCase.people)
             // The program has also ended the process that the hook had started.
             let child = try #require(Int32(String(contentsOfFile: pid, encoding: .utf8).dropLast()))

@@ -91,7 +91,7 @@ import Testing
     private func expectThatTheRemarksNameTheRest(_ subject: Subject) async throws {
         let before = try await subject.findings()
         let run = try await subject.plan("--output", "json")
-        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect([0, 1].contains(run.exitCode), "\(run.errors)")
         let plan = try #require(try BSONValue(extendedJSON: run.output).document)
         let expected = Self.left(by: plan)
         #expect(expected.count < before.count, "some findings get a step")
@@ -320,7 +320,7 @@ import Testing
     }
 
     @Test func withoutADeploymentThereIsNothingToRead() async throws {
-        let run = try await Program.run(["plan", "schema.json"], environment: ["SHIPSHAPE_URI": ""])
+        let run = try await Program.run(["plan", "live"], environment: ["SHIPSHAPE_URI": ""])
         #expect(run.exitCode == 64)
         #expect(run.errors.contains("no deployment is named: give --uri, set SHIPSHAPE_URI"), "\(run.errors)")
     }

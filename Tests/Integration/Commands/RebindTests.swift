@@ -60,7 +60,7 @@ import Testing
             try await test.database.run(["delete": "people", "deletes": [["q": ["_id": 3], "limit": 1]]])
             let asked = try await test.steer("rebind", "job")
             #expect(asked.exitCode == 64)
-            #expect(asked.errors.contains("without a terminal, rebind needs --yes"), "\(asked.errors)")
+            #expect(asked.errors.contains("without a terminal, job rebind needs --yes"), "\(asked.errors)")
             #expect(
                 asked.errors.contains(
                     "its journal has \(changes) changes: \(changes - 1) to documents that are still there, "

@@ -7,7 +7,9 @@ extension BackfillCase {
     /// database.
     @discardableResult
     func steer(_ command: String...) async throws -> ProgramRun {
-        try await Program.run(["job"] + command + ["--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"])
+        let ofJob = ["pause", "resume", "tune", "deployed", "rebind", "cleanup"]
+        let words = command.first.map(ofJob.contains) == true ? ["job"] + command : command
+        return try await Program.run(words + ["--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"])
     }
 
     /// Returns the state of one job as `status` reports it in JSON.

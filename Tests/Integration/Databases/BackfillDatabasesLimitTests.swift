@@ -34,7 +34,7 @@ import Testing
     @Test func aStopAtTheLimitEndsTheRunAndTheNextContinues() async throws {
         try await withTasks { databases in
             let flags = ["--allow-unsync", "60", "SHIPSHAPE_LEDGER=none"]
-            let stopped = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")
+            let stopped = try await databases.backfill(flags[0], flags[1], flags[2], "-o", "json")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             #expect(try databases.states(stopped) == ["done", "stopped", "not_reached"])
             #expect(try await unsyncable(databases) == [60, 39, 0])
@@ -43,7 +43,7 @@ import Testing
             // documents no longer count towards the limit.
             let deployed = try await databases.test.steer("deployed", databases.job(0), "--yes")
             #expect(deployed.exitCode == 0, "\(deployed.errors)")
-            let run = try await databases.backfill(flags[0], flags[1], flags[2], flags[3], "-o", "json")
+            let run = try await databases.backfill(flags[0], flags[1], flags[2], "-o", "json")
             #expect(run.exitCode == 75, "\(run.errors)")
             #expect(try databases.states(run) == ["done_before", "done", "stopped"])
             let counts = try await unsyncable(databases)

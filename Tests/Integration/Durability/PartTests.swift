@@ -122,7 +122,7 @@ import Testing
 
     @Test(arguments: [
         (["--part", "0/2"], "0/2"), (["--part", "3/2"], "3/2"), (["--part", "2"], "such as 3/8"),
-        (["--part", "1/2", "--dry-run"], "--part does not go with --dry-run"),
+        (["--part", "1/2", "--dry-run"], "--dry-run excludes --part"),
     ]) func anInvalidPartIsRefused(_ flags: [String], _ said: String) async throws {
         try await withPeople { test in
             let run = try await test.backfill("job", flags: flags)

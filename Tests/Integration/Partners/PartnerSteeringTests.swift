@@ -30,7 +30,7 @@ import Testing
 
     @Test func aPlannedJobRunsAsItIs() async throws {
         try await Mongod.shared.withPartner { test in
-            let planned = try await plan(test, "SHIPSHAPE_RENAMES=title=name")
+            let planned = try await plan(test, "SHIPSHAPE_RENAMES=\(test.database.name).Task.title=name")
             #expect(planned.exitCode == 0, "\(planned.errors)")
             let text = try #require(test.folder.text(of: "tasks.yml"))
             #expect(text.contains("id: {from: objectId, to: string}"), "\(text)")

@@ -67,8 +67,8 @@ import Testing
         let run = try await run(words + ["schema.prisma"], schema)
         #expect(run.exitCode == 64, "\(run.errors)")
         #expect(run.errors.contains("no deployment is named"), "\(run.errors)")
-        let help = try await Program.run([words[0], "--help"]).output.split(whereSeparator: \.isWhitespace)
-        #expect(help.joined(separator: " ").contains("datasource does. No command connects by that url."))
+        let help = try await Program.run(["explain", "connection"]).output.split(whereSeparator: \.isWhitespace)
+        #expect(help.joined(separator: " ").contains("No command connects by that url"))
     }
 
     /// Each error has a line of its own, in the order of the file.

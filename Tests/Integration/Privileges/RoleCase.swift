@@ -183,7 +183,7 @@ struct RoleCase: Sendable {
             switch word {
             case "FILE": folder.path.appending(command.subject).string
             case "HISTORY": "db:\(state.name)"
-            case "FAILURES": "db:\(state.name).failures"
+            case "FAILURES": "db:\(database.name).failures"
             case "NEXT": folder.path.appending("next.json").string
             default: word
             }

@@ -96,7 +96,7 @@ import Testing
                         ]
                             + ["--force"], "swift"
                     ),
-                    (["doctor", "--settings", "list"], "settings"),
+                    (["doctor", "--settings", "list"], "ettings"),
                 ]
                 for (arguments, says) in commands {
                     for form in Self.forms {

@@ -27,11 +27,17 @@ import Testing
         ["undo"], ["undo", "--dry-run"], ["job", "rebind", "--yes"], ["job", "cleanup", "--yes"],
     ]
 
+    /// Returns a command with the job after the words of its name.
+    private static func with(_ job: String, _ command: [String]) -> [String] {
+        let count = command[0] == "job" ? 2 : 1
+        return command.prefix(count) + [job] + command.dropFirst(count)
+    }
+
     @Test(arguments: commands) func aFileOfAnotherCollectionIsRefused(_ command: [String]) async throws {
         try await withJob { test in
             try test.job(
                 on: "others", steps: ["expression: {field: age, value: {$add: [$age, 1]}, once: ageWasRaised}"])
-            let arguments = [command[0], test.path()] + command.dropFirst()
+            let arguments = Self.with(test.path(), command)
             let run = try await Program.run(
                 arguments + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
             #expect(run.exitCode == 65, "\(run.output)\(run.errors)")
@@ -50,7 +56,7 @@ import Testing
             for name in Self.reserved + ["\(test.state.name).ranges"] {
                 try await test.state.set("jobs", "job", ["ns": .string(name)])
                 let run = try await Program.run(
-                    [command[0], "job"] + command.dropFirst()
+                    Self.with("job", command)
                         + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
                 #expect(run.exitCode == 65, "\(name): \(run.output)\(run.errors)")
                 #expect(run.errors.contains("no job can use \(name): the database "), "\(run.errors)")
@@ -95,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["init", "mirror", "verify", "status", "cutover", "drop"])
+    @Test(arguments: ["init", "mirror", "verify", "cutover", "drop"])
     func noSideOfAPartnerIsInTheStateDatabase(_ command: String) async throws {
         try await Mongod.shared.withPartner { test in
             try test.folder.write(

@@ -202,7 +202,7 @@ import Testing
             let run = try await test.steer("cleanup", "job")
             #expect(run.exitCode == 64)
             #expect(run.errors.contains("cleanup of job job drops:\n  its journal"))
-            #expect(run.errors.contains("without a terminal, cleanup needs --yes"))
+            #expect(run.errors.contains("without a terminal, job cleanup needs --yes"))
             #expect(try await journalCount(test) == journal)
         }
     }

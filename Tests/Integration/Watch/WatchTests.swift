@@ -223,8 +223,8 @@ import Testing
             #expect(unsynced.exitCode == 1, "\(unsynced.errors)")
             let report = try #require(try BSONValue(extendedJSON: unsynced.output).document)
             #expect(report["apps"]?.document?.values.first?.document?["documents"] == 2, "\(unsynced.output)")
-            let arguments = try test.folder.check(test.database, on: test.mongod).filter { $0 != "none" }
-            let check = try await Program.run(arguments + [ledger, "SHIPSHAPE_LIMIT=2"])
+            let arguments = try test.folder.check(test.database, on: test.mongod)
+            let check = try await Program.run(arguments + ["SHIPSHAPE_LEDGER=\(ledger)", "SHIPSHAPE_LIMIT=2"])
             #expect(check.output.contains("the limit of 2 is reached"), "\(check.output)")
         }
     }
@@ -276,10 +276,10 @@ import Testing
 /// Tests the refusals, warnings and metrics of a watch.
 @Suite(.fencedDeletes) struct WatchOperationTests {
     @Test(arguments: [
-        (["SHIPSHAPE_LEDGER=__realm_sync.unsynced_documents"], 78, "where nothing else must write"),
-        (["SHIPSHAPE_LEDGER=__realm_sync_5f.mine"], 78, "where nothing else must write"),
+        (["--into", "__realm_sync.unsynced_documents"], 78, "where nothing else must write"),
+        (["--into", "__realm_sync_5f.mine"], 78, "where nothing else must write"),
         (["SHIPSHAPE_STATE_DATABASE=__realm_sync"], 78, "where nothing else must write"),
-        (["SHIPSHAPE_LEDGER=nodots"], 64, "\"nodots\" is not DATABASE.COLLECTION"),
+        (["--into", "nodots"], 64, "\"nodots\" is not DATABASE.COLLECTION"),
         (["--warn-at", "0"], 64, "--warn-at must be from 1 to 100"),
     ])
     func placesAndFlagsThatCannotBe(_ flags: [String], _ code: Int32, _ message: String) async throws {

@@ -228,6 +228,10 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
                     (name: "--collection", value: "\(job.namespace)")
                 ]
             commands.append("Next: \(NextCommand("check", [path(next)], flags))")
+            if active != nil, !job.renames.isEmpty {
+                let renames = job.renames.map(\.description).joined(separator: ", ")
+                commands.append("That check needs \(renames) in renames of shipshape.yml")
+            }
         }
         if !selection.noJournal, job.keepsJournal {
             commands.append("To undo the job: \(NextCommand("undo", [job.name]))")

@@ -6,6 +6,7 @@ enum ConfigurationSchema {
         let settings = Known.all.map { $0.property }
         let protected = property(
             "protected", "boolean", "whether a command asks for the environment's name before it writes there")
+        let hooks = Hook.allCases.map { property($0.rawValue, "string", "the command at this event") }
         return """
             {
               "$schema": "http://json-schema.org/draft-07/schema#",
@@ -42,7 +43,7 @@ enum ConfigurationSchema {
                   "type": "object",
                   "additionalProperties": false,
                   "properties": {
-            \(lines(Hook.allCases.map { property($0.rawValue, "string", "the command at this event") }, indent: "        "))
+            \(lines(hooks, indent: "        "))
                   }
                 },
                 "environments": {

@@ -20,7 +20,8 @@ struct InferCommand: ConnectedCommand, ExcludingCommand {
         ],
         details: """
             Reads the collections that --collection names, or all of the database that the connection string or the \
-            setting database names. Reads the documents twice: to see what they contain, and to count those that the schema would refuse. The \
+            setting database names. Reads the documents twice: to see what they contain, and \
+            to count those that the schema would refuse. The \
             schema accepts every document, or at least the share that --cover says, by leaving out rare types and \
             gaps, the rarest first. The report shows how many documents do not fit and why, and an upper limit for the \
             share of similar documents that will not fit. Nothing is written to the database.

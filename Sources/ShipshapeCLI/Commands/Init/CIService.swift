@@ -101,7 +101,8 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
                 if: ${{ !cancelled() && env.DUMP != '' }}
                 run: |
                   git worktree add --detach base "origin/$GITHUB_BASE_REF"
-                  SHIPSHAPE_IDS=hash shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz
+                  export SHIPSHAPE_IDS=hash
+                  shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz
 
         """
     }
@@ -157,7 +158,8 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
           script:
             - curl -fsSL "$SHIPSHAPE_DUMP" -o dump.archive.gz
             - git worktree add --detach base "$BASE"
-            - SHIPSHAPE_IDS=hash shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz
+            - export SHIPSHAPE_IDS=hash
+            - shipshape check "$SCHEMAS" --active "base/$SCHEMAS" --fail-on new --source dump.archive.gz
               --report schemas.xml
 
         """

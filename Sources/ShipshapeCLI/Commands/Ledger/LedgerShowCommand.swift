@@ -20,7 +20,8 @@ struct LedgerShowCommand: ConnectedCommand {
         ],
         details: """
             The ledger is searched for in __realm_sync and in the per-app databases __realm_sync_<app id>, unless \
-            the setting ledger names it. It is read, and never written. With SCHEMA, every document in the ledger is checked \
+            the setting ledger names it. It is read, and never written. With SCHEMA, every document \
+            in the ledger is checked \
             now: whether it still fails and why, fits, or no longer exists. If it fits or no longer exists, its entry \
             is stale.
 

@@ -21,13 +21,13 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
             "plan schemas/v1 --out jobs --uri mongodb://db1/",
             "plan schemas/v1 schemas/v2 --out jobs --uri mongodb://db1/",
             "plan --engine powersync --out jobs --uri mongodb://db1/app",
-            "plan schemas/v1 schemas/v2 --out jobs --default Person.email=none",
         ],
         details: """
             With one SCHEMA, the jobs repair the documents that fail it now, whatever the reason. All documents of the \
             deployment are read, as by check. Each finding gets a step, or a remark why no step repairs it, with a \
             filter that finds the documents. A step that can change none of them is not planned. With --engine, the \
-            jobs also repair what halts that sync engine, which comes first, and what it drops or loses; then no schema \
+            jobs also repair what halts that sync engine, which comes first, and what it drops or loses; \
+            then no schema \
             is needed.
 
             With two, OLD is the active schema and NEW the one to deploy: each an App Services app folder, one \

@@ -56,7 +56,8 @@ struct DeployedCommand: WritingCommand {
             let freed = try await onOwnedThread(name: "state") { () throws in try registry.freeRoom(of: name) } ?? 0
             let (fit, their) = freed == 1 ? ("fits", "its") : ("fit", "their")
             let room =
-                "; \(freed.documents) \(fit) it, and will free \(their) room below the limit when the ledger is up to date"
+                "; \(freed.documents) \(fit) it, and will free \(their) room below the limit when the ledger "
+                + "is up to date"
             let command = job.path.map { ": \(NextCommand("backfill", [$0]))" } ?? ""
             return .text(
                 "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
