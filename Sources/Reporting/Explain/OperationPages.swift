@@ -166,7 +166,7 @@ enum OperationPages {
 
         65
         meaning: a schema, job or dump file that cannot be used, or that changed since the job was started; a collection
-            or a job that does not exist
+            or a job that does not exist; a name that the server refuses
         what to do: the message names file, line and remedy
 
         69
@@ -182,9 +182,9 @@ enum OperationPages {
         what to do: make room, or name another place
 
         75
-        meaning: stopped early and resumable: a signal, `--max-runtime`, the limit of unsynced documents, no room for
-            the journal, a pause, a job that requires a deploy that is not recorded yet, too many errors, a server that
-            refuses commands because of its load, a system that starts no more threads
+        meaning: stopped early and resumable: a signal, `--max-runtime`, the limit of unsynced documents, no room on
+            the deployment for the journal or the state, a pause, a job that requires a deploy that is not recorded yet,
+            too many errors, a server that refuses commands because of its load, a system that starts no more threads
         what to do: run it again; the message says when that helps
 
         76

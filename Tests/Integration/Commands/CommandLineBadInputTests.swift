@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["check"], ["check", "v2"], ["check", "v2", "--collection"], ["check", "v2", "--engine"],
+        ["check"], ["check", "v2"], ["check", "v2", "--collection"],
         ["check", "v2", "--map"],
         ["check", "v2", "--where"], ["ledger", "show"],
     ])

@@ -124,7 +124,7 @@ import Testing
         try await withPeople { test in
             let run = try await test.backfill("job", "--dry-run", "--ids", try list([1], in: test))
             #expect(run.exitCode == 64)
-            #expect(run.errors.contains("--ids does not go with --dry-run"))
+            #expect(run.errors.contains("--dry-run excludes --ids"))
         }
     }
 

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["--part", "1/2"], ["SHIPSHAPE_IDS=ids.jsonl"], ["--failures", "failed.jsonl"]])
+    @Test(arguments: [["--part", "1/2"], ["--ids", "ids.jsonl"], ["--failures", "failed.jsonl"]])
     func flagsForOneDatabaseAreRefused(_ flags: [String]) async throws {
         try await DatabasesCase.withPeople(in: 1) { databases in
             let run = try await databases.test.backfill(flags: ["--databases", databases.pattern] + flags)

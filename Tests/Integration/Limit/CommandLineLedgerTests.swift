@@ -110,7 +110,7 @@ import Testing
                 })
             let folder = try CommandLineFolder()
             defer { folder.remove() }
-            let words = try folder.check(database, on: mongod)+["SHIPSHAPE_LEDGER=\(database.name).ledger"]
+            let words = try folder.check(database, on: mongod) + ["SHIPSHAPE_LEDGER=\(database.name).ledger"]
             let text = try await Program.run(words + flags)
             #expect(text.exitCode == 1)
             let sentence =

@@ -72,7 +72,8 @@ enum ThrottleCase {
     /// Runs a part of the command `job`, such as `pause`, on the test's job.
     @discardableResult
     static func steer(_ verb: String, _ test: BackfillCase, _ arguments: String...) async throws -> ProgramRun {
-        try await Program.run(
-            ["job", verb, test.path()] + arguments + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
+        let words = verb == "status" ? [verb] : ["job", verb]
+        return try await Program.run(
+            words + [test.path()] + arguments + ["--uri", test.uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)"])
     }
 }

@@ -95,8 +95,9 @@ import Yams
     private func checkPod(_ pod: Node) throws {
         #expect(pod["securityContext"]?["runAsNonRoot"]?.bool == true)
         let container = try #require(pod["containers"]?.array().first)
+        let secrets = ["SHIPSHAPE_URI", "SHIPSHAPE_PASSWORD"]
         for variable in try #require(container["env"]?.array())
-        where variable["name"]?.string?.hasPrefix("SHIPSHAPE_") == true {
+        where variable["name"]?.string.map(secrets.contains) == true {
             #expect(variable["valueFrom"]?["secretKeyRef"] != nil)
         }
         let volumes = try #require(pod["volumes"]?.array()).compactMap { $0["name"]?.string }

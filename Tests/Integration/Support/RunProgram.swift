@@ -152,7 +152,10 @@ enum Program {
     private static func separated(_ words: [String]) -> (words: [String], variables: [Environment.Key: String?]) {
         var (rest, variables): ([String], [Environment.Key: String?]) = ([], [:])
         for word in words {
-            if let match = word.prefixMatch(of: /(SHIPSHAPE_[A-Z_]+|NO_COLOR|FORCE_COLOR)=/) {
+            // A whole command line, as pages show it, is for the shell.
+            if !word.contains(" shipshape "),
+                let match = word.prefixMatch(of: /(SHIPSHAPE_[A-Z_]+|NO_COLOR|FORCE_COLOR)=/)
+            {
                 variables.updateValue(
                     String(word[match.range.upperBound...]), forKey: Environment.Key(stringLiteral: String(match.1)))
             } else {

@@ -335,7 +335,7 @@ import Testing
         try await withPeople("unset: {field: nick}") { test in
             #expect(try await test.backfill().exitCode == 0)
             #expect(try await test.undo().exitCode == 0)
-            for arguments in [["job", "pause", "job"], ["job", "tune", "job", "nice=1"]] {
+            for arguments in [["pause", "job"], ["tune", "job", "nice=1"]] {
                 let run = try await test.steer(arguments[0], arguments[1], arguments.count > 2 ? arguments[2] : "--yes")
                 #expect(run.exitCode != 0, "\(arguments): \(run.output)")
             }

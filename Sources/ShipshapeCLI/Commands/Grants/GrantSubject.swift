@@ -41,7 +41,8 @@ struct GrantSubject {
         let (location, apps) = (LedgerPlace.location, LedgerPlace.apps().ids)
         let name = command.replacing(" --dry-run", with: "").replacing(" --database", with: "")
             .replacing(" --part", with: "")
-        if name.hasPrefix("partner ") {
+        let isOfPartner = name == "status" && files.allSatisfy { PartnerJob.isPartnerJob(at: $0) }
+        if name.hasPrefix("partner ") || isOfPartner {
             for file in files {
                 let partner = try PartnerArguments.read(file)
                 places.add(WorkPlaces(partner, state: state, ledger: location, apps: apps))

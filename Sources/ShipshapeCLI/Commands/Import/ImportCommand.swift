@@ -13,7 +13,6 @@ struct ImportCommand: OfflineCommand {
         examples: [
             "schema import user.schema.json --out validators/user.json",
             "schema import api.yml --schema User --collection app.users --out v1",
-            "schema import prisma/schema.prisma --schema User --out user.json",
             "schema import contract.prisma --schema User --writes closed",
         ],
         details: """

@@ -21,7 +21,8 @@ extension InferRun {
         let reader = SourceReader(wanted, source: path, options: scan, purpose: .inference)
         if reading.sample == nil, reader.isStream {
             throw UsageError(
-                "\(reader.name) can be read only once, and infer reads twice: save it to a file, or give --sample")
+                "\(reader.name) can be read only once, and schema infer reads twice: save it to a file, or give "
+                    + "--sample")
         }
         let (inferred, notes) = try await stopping(progress) {
             try await onOwnedThread(name: "source") { [self] () throws in
