@@ -27,9 +27,6 @@ struct ConnectionFlags: ParsableArguments {
         completion: .environments)
     var environment: String?
 
-    /// How long to look for a server if the connection string does not say it.
-    private static let connectTimeout = Duration.seconds(10)
-
     /// Returns the client pool of the deployment, which does not connect yet.
     /// - Parameters:
     ///   - readsFromPrimary: whether reads go to the primary even if the connection string says otherwise, because a
@@ -44,7 +41,6 @@ struct ConnectionFlags: ParsableArguments {
                 } ?? "no deployment is named: give --uri, set SHIPSHAPE_URI, or write uri into shipshape.yml")
         }
         var options = ConnectionOptions(uri: uri)
-        options.connectTimeout = Self.connectTimeout
         if readsFromPrimary { options.readPreference = .primary }
         options.username = other?.name ?? settings[Known.username]
         options.password = try other?.password ?? PasswordFile.password(at: settings[Known.passwordFile])
