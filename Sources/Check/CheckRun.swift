@@ -323,7 +323,7 @@ extension CheckRun {
     }
 }
 
-/// What shows the progress of a scan.
+/// The display of a scan's progress.
 package protocol ScanProgress: Sendable {
     /// Adds to the number of documents that were read; any thread calls it.
     func add(_ count: Int)

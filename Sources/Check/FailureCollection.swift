@@ -21,8 +21,8 @@ package struct FailureCollection {
     private static let mark = "!shipshape check --failures"
     /// The value of the field `record`, which distinguishes the stored documents from documents of another origin.
     private static let record = "check_failure"
-    /// The number of documents that are inserted at once.
-    private static let batch = 1_000
+    /// The most documents and bytes that are inserted at once; a single document may have more bytes.
+    private static let batch = (documents: 1_000, bytes: 8 << 20)
 
     package init(_ namespace: Namespace, keeping days: Int, on pool: ClientPool) {
         (self.namespace, self.days, self.pool) = (namespace, days, pool)
@@ -41,7 +41,7 @@ package struct FailureCollection {
         }
         let mark: BSONDocument = ["_id": .string(Self.mark), "record": "check_failures"]
         do {
-            try pool.client().collection(namespace).insertMany([mark], options: ["writeConcern": ["w": "majority"]])
+            try pool.client().collection(namespace).insert([mark], options: ["writeConcern": ["w": "majority"]])
         } catch {
             // Another check may have marked it at the same time.
             guard error.code == .duplicateKey else { throw error }
@@ -79,11 +79,12 @@ package struct FailureCollection {
             ("schema", .string(schema)),
         ]
         var number = 0
-        var documents: [BSONDocument] = []
+        var (documents, bytes): ([BSONDocument], Int) = ([], 0)
         func flush() throws(MongoError) {
             guard !documents.isEmpty else { return }
-            try collection.insertMany(documents, options: ["writeConcern": ["w": "majority"]])
+            try collection.insert(documents, options: ["writeConcern": ["w": "majority"]])
             documents.removeAll(keepingCapacity: true)
+            bytes = 0
         }
         let retractions = try Retractions(lines)
         try Self.eachRecord(of: lines) { index, record in
@@ -91,8 +92,11 @@ package struct FailureCollection {
             number += 1
             // The numbers have leading zeros, so that the `_id`s sort in the order of the lines.
             let id = "\(run)/\(String(10_000_000_000 + number).dropFirst())"
-            documents.append(BSONDocument([("_id", .string(id))] + head + Self.members(of: record)))
-            if documents.count >= Self.batch { try flush() }
+            let document = BSONDocument([("_id", .string(id))] + head + Self.members(of: record))
+            if bytes + document.bytes.count > Self.batch.bytes { try flush() }
+            documents.append(document)
+            bytes += document.bytes.count
+            if documents.count >= Self.batch.documents { try flush() }
         }
         try flush()
         let oldest = ServerTime(milliseconds: time.milliseconds - Int64(days) * 86_400_000)

@@ -45,7 +45,7 @@ extension String {
     var longestWord: Int { Self.words(of: self[...]).map(\.count).max() ?? 0 }
 
     /// Returns the text padded with blanks to a width.
-    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
     /// Returns the words in indented lines that fit the terminal; a longer word has a line of its own.
     /// - Parameter width: the width of the terminal in columns; `nil` for one line.

@@ -24,10 +24,10 @@ package enum TopicPages {
         example: `shipshape status --uri 'mongodb://db1,db2/?replicaSet=rs0&tls=true&tlsCAFile=ca.pem'`
 
         output
-        standard output: the result, in the form of `-o`: text, json, jsonl, markdown, html, junit, github, gitlab or
-            sarif. JSON carries `schema_version`; a stream of JSON lines ends with a record `result`
-        files: `--report FILE` (repeatable) also writes the result in the form that the ending names: .txt, .json,
-            .jsonl, .md, .html, .xml, .sarif or .gitlab.json. `--metrics FILE` writes a Prometheus textfile
+        standard output: the result, in the form of `-o`; the help of each command lists the forms. JSON carries
+            `schema_version`; a stream of JSON lines ends with a record `result`
+        files: `--report FILE` (repeatable) also writes the result in the form that the ending names; the help lists
+            the endings. `--metrics FILE` writes a Prometheus textfile
         standard error: progress, notes, warnings and errors; the setting `log-format` makes it JSON. `--quiet` leaves
             out progress and notes
         colours: on a terminal, unless `NO_COLOR` is set; everywhere if `FORCE_COLOR` is

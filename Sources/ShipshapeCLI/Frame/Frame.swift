@@ -60,7 +60,7 @@ protocol WritingCommand: ConnectedCommand {
     var protection: ProtectionFlags { get }
 }
 
-/// What a command needs around its work, and the work.
+/// The work of a command, and the outputs, monitoring and files that it needs.
 struct Work {
     /// The name of the command, in metrics and hooks.
     var command = ""
@@ -138,7 +138,7 @@ struct CommandOutcome {
     }
 }
 
-/// What is open while a command works.
+/// The open outputs, signals and metrics of a command while it works.
 struct Frame {
     /// The options that select the deployment; `nil` for a command that connects to none.
     let connection: ConnectionFlags?

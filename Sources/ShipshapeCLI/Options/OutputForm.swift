@@ -2,32 +2,39 @@ internal import ArgumentParser
 internal import BSON
 internal import Foundation
 internal import Reporting
-internal import SystemPackage
 
 /// The output formats in which commands can show their results.
 enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
     case text, json, jsonl, markdown, html, junit, github, sarif, gitlab
 
-    /// Creates the output format that the ending of a file's name selects; `nil` for an unknown ending.
-    init?(path: String) {
-        guard !path.hasSuffix(".gitlab.json") else {
-            self = .gitlab
-            return
-        }
-        switch FilePath(path).extension {
-        case "txt": self = .text
-        case "json": self = .json
-        case "jsonl": self = .jsonl
-        case "md": self = .markdown
-        case "html": self = .html
-        case "xml": self = .junit
-        case "sarif": self = .sarif
-        default: return nil
+    /// The ending of a file's name that selects the output format; `nil` if none does.
+    private var ending: String? {
+        switch self {
+        case .text: ".txt"
+        case .json: ".json"
+        case .jsonl: ".jsonl"
+        case .markdown: ".md"
+        case .html: ".html"
+        case .junit: ".xml"
+        case .github: nil
+        case .sarif: ".sarif"
+        case .gitlab: ".gitlab.json"
         }
     }
 
+    /// Creates the output format that the ending of a file's name selects; `nil` for an unknown ending.
+    init?(path: String) {
+        // `.gitlab.json` ends in `.json`, so the longest ending decides.
+        let forms = Self.allCases.filter { $0.ending.map(path.hasSuffix) == true }
+        guard let form = forms.max(by: { ($0.ending?.count ?? 0) < ($1.ending?.count ?? 0) }) else { return nil }
+        self = form
+    }
+
     /// The endings of files that select an output format, in words.
-    static let endings = ".txt, .json, .jsonl, .md, .html, .xml, .sarif or .gitlab.json"
+    static let endings: String = {
+        let all = allCases.compactMap(\.ending)
+        return all.dropLast().joined(separator: ", ") + " or " + all.suffix(1).joined()
+    }()
 
     /// Returns a result in this output format.
     func text(of result: some Reportable, _ layout: TextLayout) -> String {

@@ -23,14 +23,22 @@ import Testing
         var rules: [Rule] { type.rules }
     }
 
-    private static let cases = [
-        Case(type: CheckCommand.self, words: ["schema"], name: "check"),
-        Case(type: BackfillCommand.self, words: ["job.yml"], name: "backfill"),
-        Case(type: DiffCommand.self, words: ["v1", "v2"], name: "diff"),
-        Case(type: PlanCommand.self, words: ["v1"], name: "plan"),
-        Case(type: InferCommand.self, words: [], name: "schema infer"),
-        Case(type: StatusCommand.self, words: [], name: "status"),
+    /// The arguments and options without which a command line is not valid, by command.
+    private static let words = [
+        "check": ["schema"], "backfill": ["job.yml"], "diff": ["v1", "v2"], "plan": ["v1"],
+        "partner plan": ["v1", "v2", "--collection", "a.b"],
     ]
+
+    /// Every command of the program that has a table.
+    private static let cases = cases(of: Shipshape.self, named: [])
+
+    private static func cases(of type: any ParsableCommand.Type, named names: [String]) -> [Case] {
+        let name = names.joined(separator: " ")
+        let own = (type as? any ExcludingCommand.Type).map { [Case(type: $0, words: words[name] ?? [], name: name)] }
+        return type.configuration.subcommands.reduce(own ?? []) { found, next in
+            found + cases(of: next, named: names + [next._commandName])
+        }
+    }
 
     /// A value for each option that takes one, with which the option alone is valid.
     private static let values: [String: String] = [
@@ -41,7 +49,7 @@ import Testing
         "--env": "test", "--yes-protected": "test", "--output": "json", "--report": "r.html", "--ids": "ids.txt",
         "--until": "job", "--allow-unsync": "5", "--max-runtime": "1h", "--max-errors": "3", "--against": "v0",
         "--out": "out", "--default": "Person.a=1", "--combine": "P.a,b=c", "--split": "P.a=b,c", "--embed": "P.a",
-        "--as": "prisma", "--cover": "99%",
+        "--as": "prisma", "--cover": "99%", "--target": "a.c", "--service": "atlas",
     ]
     /// Pairs that another rule than the table's refuses, because it depends on values or on positional arguments.
     private static let others: [String: Set<Set<String>>] = [
@@ -55,10 +63,9 @@ import Testing
             for second in options[(index + 1)...] {
                 let pair = [first, second]
                 if refused.contains(where: { $0.isSubset(of: pair) }) { continue }
+                let given = pair + command.words
                 let broken = command.rules.first { rule in
-                    rule.isNeed
-                        ? pair.contains(rule.first) && !pair.contains(rule.second)
-                        : pair.contains(rule.first) && pair.contains(rule.second)
+                    given.contains(rule.first) && given.contains(rule.second) != rule.isNeed
                 }
                 let words = command.words + pair.flatMap { [$0] + (Self.values[$0].map { [$0] } ?? []) }
                 let message = Self.message(parsing: words, command.type)
@@ -73,6 +80,7 @@ import Testing
     }
 
     @Test func eachTableHasRules() {
+        #expect(Self.cases.count >= 6)
         for command in Self.cases { #expect(!command.rules.isEmpty, "\(command.name)") }
     }
 

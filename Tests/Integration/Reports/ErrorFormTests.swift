@@ -44,7 +44,7 @@ import Testing
 
 /// Every command that reports findings supports every output format.
 @Suite struct EveryFormTests {
-    private static let forms = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
+    static let forms = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
 
     @Test func eachCommandKnowsEachForm() async throws {
         let mongod = try await Mongod.shared

@@ -136,11 +136,10 @@ import Testing
     }
 
     private func forms(of command: [String]) -> [String] {
-        let all = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
-        return switch command[0] {
-        case "check", "diff", "lint", "plan", "ledger", "schema": all
+        switch command[0] {
+        case "check", "diff", "lint", "plan", "ledger", "schema": EveryFormTests.forms
         case "status": ["text", "json"]
-        case "backfill", "undo": command.contains("--yes") ? ["text"] : all
+        case "backfill", "undo": command.contains("--yes") ? ["text"] : EveryFormTests.forms
         default: ["text"]
         }
     }

@@ -76,36 +76,37 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
     @OptionGroup(title: "Connection") var protection: ProtectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    static let exclusions: [Exclusion<Self>] = {
-        let dryRun = Exclusion<Self>.Given("--dry-run") { $0.preview.dryRun }
-        let ids = Exclusion<Self>.Given("--ids") { $0.selection.ids != nil }
-        let part = Exclusion<Self>.Given("--part") { $0.selection.part != nil }
-        let databases = Exclusion<Self>.Given("--databases") { $0.selection.databases != nil }
-        let failures = Exclusion<Self>.Given("--failures") { $0.selection.failures != nil }
-        let several = [
-            Exclusion<Self>.Given("--until") { $0.several.until != nil },
-            Exclusion<Self>.Given("--again") { $0.several.again },
-        ]
-        let ofOne = [
-            ids, part, databases, failures, Exclusion<Self>.Given("--no-journal") { $0.selection.noJournal },
-            Exclusion<Self>.Given("--show-values") { $0.preview.showValues },
-        ]
-        return Exclusion<Self>.apart(
-            dryRun, each: [ids, part], "a dry run reads the whole collection: leave one of them out")
-            + Exclusion<Self>.apart(
-                databases, each: [ids, part, failures], "it applies to one database: run the job in each by itself")
-            + [.apart(ids, part, "the listed documents are not divided: leave one of them out")]
-            + several.flatMap { option in
-                Exclusion<Self>.apart(
-                    option, each: ofOne, "it runs several jobs, the other applies to one: run that alone")
-            }
-    }()
+    private static let ids = Exclusion<Self>.Given("--ids") { $0.selection.ids != nil }
+    private static let part = Exclusion<Self>.Given("--part") { $0.selection.part != nil }
+    private static let databases = Exclusion<Self>.Given("--databases") { $0.selection.databases != nil }
+    private static let failures = Exclusion<Self>.Given("--failures") { $0.selection.failures != nil }
+    /// The options that apply to one job.
+    private static let ofOne = [
+        ids, part, databases, failures, Exclusion<Self>.Given("--no-journal") { $0.selection.noJournal },
+        Exclusion<Self>.Given("--show-values") { $0.preview.showValues },
+    ]
+    /// The options that apply to several jobs.
+    private static let ofSeveral = [
+        Exclusion<Self>.Given("--until") { $0.several.until != nil },
+        Exclusion<Self>.Given("--again") { $0.several.again },
+    ]
+
+    static let exclusions: [Exclusion<Self>] =
+        Exclusion<Self>.apart(
+            Exclusion<Self>.Given("--dry-run") { $0.preview.dryRun }, each: [ids, part],
+            "a dry run reads the whole collection: leave one of them out")
+        + Exclusion<Self>.apart(
+            databases, each: [ids, part, failures], "it applies to one database: run the job in each by itself")
+        + [.apart(ids, part, "the listed documents are not divided: leave one of them out")]
+        + ofSeveral.flatMap { option in
+            Exclusion<Self>.apart(
+                option, each: ofOne, "it runs several jobs, the other applies to one: run that alone")
+        }
 
     func work() async throws -> Work {
         if let folder = try jobsOfFolder() { return try folder.work() }
-        let options = [("--until", several.until != nil), ("--again", several.again)]
-        if let (option, _) = options.first(where: \.1) {
-            throw UsageError("\(option) is for several jobs: name a folder of jobs, or several files")
+        if let option = Self.ofSeveral.first(where: { $0.isGiven(self) }) {
+            throw UsageError("\(option.name) is for several jobs: name a folder of jobs, or several files")
         }
         let file = try JobFile.read(at: jobs[0])
         guard !deployed || file.requiresDeploy || file.nextSchema != nil else {
@@ -131,13 +132,8 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
         if jobs.count > 1, let folder = jobs.first(where: isFolder) {
             throw UsageError("\(folder) is a folder: name one folder, or only files")
         }
-        let ofOne = [
-            ("--ids", selection.ids != nil), ("--part", selection.part != nil),
-            ("--databases", selection.databases != nil), ("--failures", selection.failures != nil),
-            ("--no-journal", selection.noJournal), ("--show-values", preview.showValues),
-        ]
-        if let (option, _) = ofOne.first(where: \.1) {
-            throw UsageError("\(option) applies to one job: name its file alone")
+        if let option = Self.ofOne.first(where: { $0.isGiven(self) }) {
+            throw UsageError("\(option.name) applies to one job: name its file alone")
         }
         return FolderBackfill(command: self, isFolder: jobs.count == 1)
     }

@@ -35,7 +35,7 @@ struct DoctorCommand: ConnectedCommand {
     @Flag(help: "Warnings give exit code 1, too.")
     var strict = false
 
-    /// What `--settings` shows.
+    /// The forms in which `--settings` shows the settings.
     enum SettingsForm: String, ExpressibleByArgument, CaseIterable {
         case list, schema
     }

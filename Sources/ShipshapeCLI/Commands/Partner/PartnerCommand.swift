@@ -106,7 +106,6 @@ struct PartnerInitCommand: PartnerSubcommand {
     @Option(help: ArgumentHelp("Stop after this time, between two chunks, with exit code 75.", valueName: "duration"))
     var maxRuntime: DurationArgument?
 
-    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func work() throws -> Work {
@@ -196,7 +195,6 @@ struct PartnerVerifyCommand: PartnerSubcommand {
     @Option(help: ArgumentHelp("How long to compare again the pairs that differ.", valueName: "duration"))
     var settle = DurationArgument(.seconds(5))
 
-    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func work() throws -> Work {

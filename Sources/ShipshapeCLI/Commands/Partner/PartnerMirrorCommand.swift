@@ -45,7 +45,6 @@ struct PartnerMirrorCommand: PartnerSubcommand {
         completion: .file())
     var metrics: String?
 
-    @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func work() throws -> Work {
