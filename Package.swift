@@ -147,8 +147,8 @@ let package = Package(
         .target(
             name: "Check",
             dependencies: [
-                "Files", "Reporting", "Partners", "JobState", "Jobs", "Scanning", "SchemaChange", "Checking",
-                "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON", .system,
+                "Files", "Reporting", "Inferring", "Partners", "JobState", "Jobs", "Scanning", "SchemaChange",
+                "Checking", "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON", .system,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",

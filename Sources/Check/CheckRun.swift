@@ -141,11 +141,9 @@ package struct CheckRun {
     /// Runs `body`, which reads documents; a stop signal or an unwritable `--failures` file ends the command.
     package func stopping<R>(_ progress: any ScanProgress, _ body: () async throws -> R) async throws -> R {
         do {
-            return try await body()
-        } catch is ScanStopped {
-            progress.finish()
-            if let error = failures?.file.error { throw error }
-            throw CheckStopped()
+            return try await progress.stopping(body)
+        } catch let stopped as ReadingStopped {
+            throw failures?.file.error ?? stopped
         }
     }
 }
@@ -333,10 +331,23 @@ package protocol ScanProgress: Sendable {
     func finish()
 }
 
-/// The error that a signal stopped a check.
-package struct CheckStopped: Error, CustomStringConvertible {
-    /// The message: what was lost.
-    package let description = "stopped by a signal; a check keeps no state, so the next one starts over"
+extension ScanProgress {
+    /// Runs `body`, which reads documents and throws ``ScanStopped`` if a signal stops it.
+    /// - Throws: ``ReadingStopped`` in place of ``ScanStopped``; the errors of `body`.
+    package func stopping<R>(_ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch is ScanStopped {
+            finish()
+            throw ReadingStopped()
+        }
+    }
+}
+
+/// The error that a signal stopped a command that only reads.
+package struct ReadingStopped: Error, CustomStringConvertible {
+    /// The message: what the operator lost.
+    package let description = "stopped by a signal; nothing was written, so the next run starts over"
 }
 
 /// The schema that is live now, with which a check compares the new one.

@@ -92,19 +92,13 @@ enum Console {
     /// Whether the command line asks for JSON.
     ///
     /// The arguments are searched without the argument parser, because errors can occur before the parser runs.
-    static let speaksJSON = flag(["-o", "--output"]).contains { $0 == "json" || $0 == "jsonl" }
-
-    /// Returns the values of a flag on the command line, given as `--flag value`, `--flag=value`, `-f value` or
-    /// `-fvalue`.
-    static func flag(_ names: [String]) -> [String] {
+    static let speaksJSON: Bool = {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
-        let values = zip(words, words.dropFirst()).filter { names.contains($0.0) }.map(\.1)
-        let beginnings = names.map { "\($0)=" } + names.filter { !$0.hasPrefix("--") }
-        let joined = words.compactMap { word in
-            beginnings.first { word.hasPrefix($0) }.map { String(word.dropFirst($0.count)) }
+        return ["json", "jsonl"].contains { form in
+            zip(words, words.dropFirst()).contains { ["-o", "--output"].contains($0) && $1 == form }
+                || ["-o=", "--output="].contains { words.contains($0 + form) }
         }
-        return values + joined
-    }
+    }()
 
     /// Writes to standard error, and ignores errors, because a closed stream must not stop a job.
     /// - Parameter control: codes that move the terminal's cursor before the text.

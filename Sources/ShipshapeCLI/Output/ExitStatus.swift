@@ -77,7 +77,7 @@ enum ExitStatus: Int32, Error {
         case is LedgerUnreadable, is MissingPrivileges: self = .notPermitted
         case is OutputError: self = .cannotWrite
         case is WatchError, is PasswordFileError, is LimitError: self = .badConfiguration
-        case is ReplacedError, is StopAsked, is CheckStopped: self = .stopped
+        case is ReplacedError, is StopAsked, is ReadingStopped: self = .stopped
         default: self = .bug
         }
     }

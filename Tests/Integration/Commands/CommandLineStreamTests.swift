@@ -66,7 +66,7 @@ import Testing
             // On a busy machine, a line of progress may precede the message.
             #expect(
                 run.errorLines.last
-                    == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over")
+                    == "shipshape: stopped by a signal; nothing was written, so the next run starts over")
         }
     }
 

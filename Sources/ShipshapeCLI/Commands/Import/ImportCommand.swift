@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import BSON
+internal import Files
 internal import Importing
 internal import Reporting
 internal import ServerSchema

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import BSON
-internal import Concurrency
+internal import Check
 internal import Files
 internal import Inferring
 internal import Mongo
@@ -133,10 +133,14 @@ struct InferCommand: ConnectedCommand, ExcludingCommand {
             isInReport: [.json, .jsonl].contains(output.output),
             inputs: ([source] + connection.files).compactMap(\.self))
         let database = collection.isEmpty ? Settings.current[Known.database] ?? connection.databaseOfURI : nil
+        var documents = InferRun.Reading()
+        (documents.filter, documents.sample) = (reading.filter, reading.sample)
+        (documents.threads, documents.rate) = (Settings.current[Known.threads], Settings.current[Known.rate])
+        let isShown = output.showsProgress
         let run = InferRun(
-            options: options, reading: reading, namespaces: collection.compactMap { Namespace($0) },
-            database: source == nil ? database : nil, target: target, showsProgress: output.showsProgress,
-            stop: frame.stop)
+            options: options, reading: documents, namespaces: collection.compactMap { Namespace($0) },
+            database: source == nil ? database : nil, target: target,
+            makeProgress: { ProgressLine("infer", total: $0, isShown: isShown) }, stop: frame.stop)
         let report: InferReport
         if let source {
             frame.begin()

@@ -53,7 +53,8 @@ import Testing
     /// Returns the collections of a JSON report without the values that only a check of a live deployment has.
     private func findings(_ run: ProgramRun) throws -> [String] {
         #expect(run.exitCode == 1)
-        #expect(run.errors == "")
+        // On a busy machine, a check takes long enough to show its progress.
+        #expect(run.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("check: ") }, "\(run.errors)")
         let report = try BSONDocument(extendedJSON: run.output)
         return try (report["collections"]?.document?.values ?? []).map { collection in
             var result = BSONBuilder()
@@ -128,6 +129,6 @@ import Testing
         let pipe = folder.path.appending("pipe").string
         let run = try await Program.shell(script, [schema, pipe, "\(signal)", file])
         #expect(run.exitCode == 75)
-        #expect(run.errors == "shipshape: stopped by a signal; a check keeps no state, so the next one starts over\n")
+        #expect(run.errors == "shipshape: stopped by a signal; nothing was written, so the next run starts over\n")
     }
 }

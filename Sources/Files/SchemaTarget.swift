@@ -1,14 +1,12 @@
-internal import BSON
-internal import Files
-internal import FoundationEssentials
-internal import Reporting
-internal import ServerSchema
+package import BSON
+internal import Foundation
+package import ServerSchema
 internal import SystemPackage
 
 /// The files, or the standard output, to which a command writes the schemas that it made.
-struct SchemaTarget {
+package struct SchemaTarget: Sendable {
     /// The file or the folder for the schemas, as the operator named it; `nil` for standard output.
-    let path: String?
+    package let path: String?
     /// Whether existing files may be replaced.
     let mayReplace: Bool
     let dialect: Dialect
@@ -17,9 +15,15 @@ struct SchemaTarget {
     /// The files and folders that the command reads.
     let inputs: [String]
 
+    /// Creates a target from its parts.
+    package init(path: String?, mayReplace: Bool, dialect: Dialect, isInReport: Bool, inputs: [String]) {
+        (self.path, self.mayReplace, self.dialect) = (path, mayReplace, dialect)
+        (self.isInReport, self.inputs) = (isInReport, inputs)
+    }
+
     /// Checks before a long run, instead of after it, that the schemas can be written.
     /// - Throws: ``UsageError``, ``InputError`` or ``OutputError``.
-    func prepare(for namespaces: [Namespace?]) throws {
+    package func prepare(for namespaces: [Namespace?]) throws {
         let isWhole = dialect == .prisma
         let databases = namespaces.compactMap { $0?.database }
         if isWhole, let other = databases.first(where: { $0 != databases[0] }) {
@@ -78,7 +82,7 @@ struct SchemaTarget {
     /// Returns the file for a collection's schema; `-` for standard output.
     /// - Throws: ``UsageError`` if the path is a folder and the collection is unknown; ``InputError`` if the
     ///   collection's name cannot be the name of a file.
-    func file(of namespace: Namespace?) throws -> String {
+    package func file(of namespace: Namespace?) throws -> String {
         guard let path, !isFile else { return path ?? "-" }
         guard let namespace else {
             throw UsageError("--out \(path) is a folder: name the collection with --collection, or a file FILE.json")
@@ -101,7 +105,7 @@ struct SchemaTarget {
     /// Writes each text of a schema to its file, whole or not at all; writes nothing if the schemas go to standard
     /// output.
     /// - Throws: ``OutputError``; errors of ``file(of:)``.
-    func write(_ files: [(namespace: Namespace?, text: String)]) throws {
+    package func write(_ files: [(namespace: Namespace?, text: String)]) throws {
         guard path != nil else { return }
         for (namespace, text) in files {
             let file = try file(of: namespace)

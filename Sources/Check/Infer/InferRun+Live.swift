@@ -1,16 +1,15 @@
 internal import BSON
-internal import Check
 internal import Checking
 internal import Concurrency
 internal import Files
-internal import Inferring
-internal import Mongo
+package import Inferring
+package import Mongo
 internal import Reporting
 internal import Scanning
 
 extension InferRun {
     /// Infers schemas from the documents of a live deployment.
-    func infer(live pool: ClientPool) async throws -> InferReport {
+    package func infer(live pool: ClientPool) async throws -> InferReport {
         let started = ContinuousClock.now
         let found = try await collections(on: pool)
         try target.prepare(for: found.map(\.namespace))
@@ -20,10 +19,9 @@ extension InferRun {
             throw UsageError("--where: the server refuses the filter: \(refusal)")
         }
         let count = found.reduce(0) { $0 + ($1.target.estimatedCount ?? 0) }
-        let progress = ProgressLine(
-            "infer", total: reading.sample == nil ? count * 2 : nil, isShown: showsProgress)
+        let progress = makeProgress(reading.sample == nil ? count * 2 : nil)
         defer { progress.finish() }
-        let (inferred, notes) = try await stopping(progress) {
+        let (inferred, notes) = try await progress.stopping {
             reading.sample == nil
                 ? try await readAll(found, on: pool, progress) : try await readSamples(found, on: pool, progress)
         }
@@ -64,7 +62,7 @@ extension InferRun {
     }
 
     private func readAll(
-        _ found: [Found], on pool: ClientPool, _ progress: ProgressLine
+        _ found: [Found], on pool: ClientPool, _ progress: any ScanProgress
     ) async throws -> ([InferReport.Collection], [String]) {
         var notes: [String] = []
         var surveys: [(namespace: Namespace, survey: Survey)] = []
@@ -103,7 +101,7 @@ extension InferRun {
     }
 
     private func readSamples(
-        _ found: [Found], on pool: ClientPool, _ progress: ProgressLine
+        _ found: [Found], on pool: ClientPool, _ progress: any ScanProgress
     ) async throws -> ([InferReport.Collection], [String]) {
         var samples: [(namespace: Namespace, documents: [BSONDocument])] = []
         for (namespace, target) in found {

@@ -1,33 +1,61 @@
-internal import BSON
+package import BSON
 internal import Checking
-internal import Concurrency
-internal import Files
-internal import Inferring
-internal import Reporting
+package import Concurrency
+package import Files
+package import Inferring
 internal import Scanning
 internal import ServerSchema
 
-/// One run of `infer`: reads each collection twice, or a sample of it once, and puts the report together.
-struct InferRun {
+/// One run of `schema infer`: reads each collection twice, or a sample of it once, and puts the report together.
+package struct InferRun: Sendable {
+    /// The documents that a run reads, and how fast.
+    package struct Reading: Sendable {
+        /// A filter for the documents to read; `nil` for all.
+        package var filter: BSONDocument?
+        /// The number of random documents to read of each collection; `nil` for all.
+        package var sample: Int?
+        /// The number of threads that read a collection.
+        package var threads = 2
+        /// The most documents to read per second; `nil` for no limit.
+        package var rate: Int?
+
+        /// Creates a description of all documents, which are read as fast as possible.
+        package init() {}
+    }
+
     let options: InferOptions
-    let reading: ReadingFlags
+    let reading: Reading
     /// The collections that the operator names; empty for all collections of a database or a dump.
     let namespaces: [Namespace]
     /// The database that the operator names; `nil` if there is none.
     let database: String?
     let target: SchemaTarget
-    let showsProgress: Bool
+    /// Returns the display of a reading's progress, whose parameter is the number of documents to read.
+    let makeProgress: @Sendable (Int?) -> any ScanProgress
     let stop: StopSignal
+
+    /// Creates a run.
+    /// - Parameters:
+    ///   - namespaces: the collections that the operator names; empty for all collections of a database or a dump.
+    ///   - database: the database that the operator names; `nil` if there is none.
+    ///   - makeProgress: returns the display of a reading's progress; its parameter is the number of documents to read.
+    package init(
+        options: InferOptions, reading: Reading, namespaces: [Namespace], database: String?, target: SchemaTarget,
+        makeProgress: @escaping @Sendable (Int?) -> any ScanProgress, stop: StopSignal
+    ) {
+        (self.options, self.reading, self.namespaces, self.database) = (options, reading, namespaces, database)
+        (self.target, self.makeProgress, self.stop) = (target, makeProgress, stop)
+    }
 
     /// The maximum size of all documents of a sample together, in bytes.
     private static let maximumSampleBytes = 1 << 30
 
     /// Returns the options for reading a collection.
-    func scanOptions(_ progress: ProgressLine) -> ScanOptions {
+    func scanOptions(_ progress: any ScanProgress) -> ScanOptions {
         var scan = ScanOptions()
-        scan.threads = Settings.current[Known.threads]
+        scan.threads = reading.threads
         scan.filter = reading.filter ?? [:]
-        scan.rate = Settings.current[Known.rate].map { RateLimit(perSecond: $0) }
+        scan.rate = reading.rate.map { RateLimit(perSecond: $0) }
         scan.isStopped = { [stop] in stop.isRaised }
         scan.listeners.progress = { progress.add($0) }
         scan.listeners.onRestart = { progress.note("the collection is read again, by _id: \($0)") }
@@ -74,17 +102,6 @@ struct InferRun {
     static func checkSize(ofSample bytes: Int) throws {
         guard bytes > maximumSampleBytes else { return }
         throw UsageError("--sample: these documents exceed 1 GiB: sample fewer, or leave --sample out to read all")
-    }
-
-    /// Runs `body`, which reads documents; a stop signal ends the command without a report.
-    func stopping<R>(_ progress: ProgressLine, _ body: () async throws -> R) async throws -> R {
-        do {
-            return try await body()
-        } catch is ScanStopped {
-            progress.finish()
-            Console.failure("stopped by a signal; nothing was written, and the next run starts over", .stopped)
-            throw ExitStatus.stopped
-        }
     }
 
     /// Refuses a source without documents.

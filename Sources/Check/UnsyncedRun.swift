@@ -1,35 +1,40 @@
 internal import BSON
-internal import Check
-internal import Checking
-internal import Concurrency
+package import Checking
+package import Concurrency
 internal import Files
-internal import Mongo
-internal import Scanning
-internal import ServerSchema
+package import Mongo
+package import Scanning
+package import ServerSchema
 
-/// One run of the command `unsynced`, which finds the ledgers of unsynced documents and counts their entries.
+/// One run of `ledger show`, which finds the ledgers of unsynced documents and counts their entries.
 ///
 /// With a schema, it also checks the documents that the entries name.
-struct UnsyncedRun {
+package struct UnsyncedRun: Sendable {
     /// The location of the ledger of unsynced documents.
-    var ledger = LedgerLocation.standard
+    package var ledger = LedgerLocation.standard
     /// The apps whose entries in the ledgers of unsynced documents are counted.
     ///
     /// With ``LedgerApps/fullest``, the entries of all apps are counted, separately for each app.
     let apps: LedgerApps
     let limit: Int
     let stop: StopSignal
-    var schema: ServerSchema?
+    package var schema: ServerSchema?
     /// The source of the schema, as the operator named it.
-    var schemaPath: String?
+    package var schemaPath: String?
     /// Whether the operator asked for one collection only.
-    var isNarrowed = false
-    var keepsValues = false
+    package var isNarrowed = false
+    package var keepsValues = false
+
+    /// Creates a run that reads the standard ledgers and checks no documents.
+    /// - Parameter limit: the number of unsynced documents at which sync stops.
+    package init(apps: LedgerApps, limit: Int, stop: StopSignal) {
+        (self.apps, self.limit, self.stop) = (apps, limit, stop)
+    }
 
     /// Reads the ledgers of unsynced documents and returns the report on them.
     /// - Throws: ``MongoError``; ``LedgerUnreadable`` for a ledger that the user is not allowed to read; ``UsageError``
-    ///   if a named ledger does not exist; ``ExitStatus`` when stopped.
-    func run(on pool: ClientPool) async throws -> UnsyncedReport {
+    ///   if a named ledger does not exist; ``ReadingStopped``.
+    package func run(on pool: ClientPool) async throws -> UnsyncedReport {
         let started = ContinuousClock.now
         do {
             var report = try await onOwnedThread(name: "ledger") { () throws in
@@ -46,8 +51,7 @@ struct UnsyncedRun {
             report.duration = started.duration(to: .now)
             return report
         } catch is ScanStopped {
-            Console.failure("stopped by a signal; nothing was written, so the next run starts over", .stopped)
-            throw ExitStatus.stopped
+            throw ReadingStopped()
         } catch let error as MongoError where error.isAuthorization {
             throw LedgerUnreadable(ledger.namespace ?? LedgerFinder.standard)
         }

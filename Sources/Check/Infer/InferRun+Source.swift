@@ -2,7 +2,7 @@ internal import BSON
 internal import Checking
 internal import Concurrency
 internal import Files
-internal import Inferring
+package import Inferring
 internal import Mongo
 internal import Scanning
 
@@ -11,9 +11,9 @@ extension InferRun {
     ///
     /// Refuses standard input without `--sample`, because the documents would have to be read twice, and standard input
     /// can be read only once.
-    func infer(source path: String) async throws -> InferReport {
+    package func infer(source path: String) async throws -> InferReport {
         let started = ContinuousClock.now
-        let progress = ProgressLine("infer", total: nil, isShown: showsProgress)
+        let progress = makeProgress(nil)
         defer { progress.finish() }
         let scan = scanOptions(progress)
         let wanted = try await onOwnedThread(name: "source") { [self] () throws in try collections(of: path, scan) }
@@ -24,7 +24,7 @@ extension InferRun {
                 "\(reader.name) can be read only once, and schema infer reads twice: save it to a file, or give "
                     + "--sample")
         }
-        let (inferred, notes) = try await stopping(progress) {
+        let (inferred, notes) = try await progress.stopping {
             try await onOwnedThread(name: "source") { [self] () throws in
                 try reading.sample == nil ? readAll(reader, wanted, path, scan) : readSamples(reader, wanted)
             }
