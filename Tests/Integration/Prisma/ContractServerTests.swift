@@ -37,6 +37,35 @@ import Testing
         }
     }
 
+    /// A check of a contract with a schema of Prisma 6 as the active one tells the documents that only version 6 reads
+    /// from those that neither version takes.
+    @Test func documentsThatVersionSixReadsAreNewlyFailing() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let source = "datasource db {\n  provider = \"mongodb\"\n  url = \"mongodb://127.0.0.1/shop\"\n}\n"
+            let six = "model Order {\n  id String @id @map(\"_id\") @db.ObjectId\n"
+            let eight = "// use prisma-next\nmodel Order {\n  id ObjectId @id @map(\"_id\")\n"
+            let rest = "  number Int\n  @@map(\"orders\")\n}\n"
+            try folder.write(source + six + rest, to: "schema.prisma")
+            try folder.write(eight + rest, to: "contract.prisma")
+            let numbers: [BSONValue] = [.int(1), .long(2), .long(3), .string("4")]
+            try await database.fill("orders", count: numbers.count) {
+                ["_id": .objectID(ObjectID(high: 7, low: UInt32($0))), "number": numbers[$0]]
+            }
+            let run = try await Program.run(
+                [
+                    "check", "contract.prisma", "--active", "schema.prisma", "--uri", try await Mongod.shared.uri,
+                    "SHIPSHAPE_DATABASE=\(database.name)", "--output", "json",
+                ], in: folder.path)
+            #expect(run.exitCode == 1, "\(run.errors)")
+            let report = try BSONDocument(extendedJSON: run.output)
+            let changes = report["collections"]?.document?.values.first?.document?["changes"]?.document
+            #expect(changes?["newly_failing"]?.integer == 2, "\(run.output)")
+            #expect(changes?["already_failing"]?.integer == 1, "\(run.output)")
+        }
+    }
+
     @Test func theServerTakesWhatTheClientsWriteByTheValidatorsOfWrites() async throws {
         try await Mongod.shared.withDatabase { database in
             let folder = try CommandLineFolder()
