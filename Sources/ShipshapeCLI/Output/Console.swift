@@ -96,7 +96,7 @@ enum Console {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         return ["json", "jsonl"].contains { form in
             zip(words, words.dropFirst()).contains { ["-o", "--output"].contains($0) && $1 == form }
-                || ["-o=", "--output="].contains { words.contains($0 + form) }
+                || ["-o", "-o=", "--output="].contains { words.contains($0 + form) }
         }
     }()
 
