@@ -37,8 +37,8 @@ import Testing
         }
     }
 
-    /// In a check of a contract with a schema of Prisma 6 as the active one, the documents that only version 6 reads are
-    /// newly failing, and those that neither version takes were failing already.
+    /// In a check of a contract with a schema of Prisma 6 as the active one, the documents that only version 6 reads
+    /// are newly failing, and those that neither version takes were failing already.
     @Test func documentsThatVersionSixReadsAreNewlyFailing() async throws {
         try await Mongod.shared.withDatabase { database in
             let folder = try CommandLineFolder()
