@@ -340,17 +340,26 @@ cmongoc_session_lsid (const mongoc_client_session_t *session)
    return document;
 }
 
-/// `mongoc_client_session_start_transaction`: reads see one point in time, and the commit waits for a majority.
+/// `mongoc_client_session_start_transaction`: reads see one point in time, and the commit waits for a majority, or only
+/// for the primary. With `local`, the reads need not wait for a majority.
 static inline bool
-cmongoc_session_start_transaction (mongoc_client_session_t *session, int64_t commit_ms, bson_error_t *error)
+cmongoc_session_start_transaction (
+   mongoc_client_session_t *session, bool local, bool majority, int64_t commit_ms, bson_error_t *error)
 {
    mongoc_transaction_opt_t *options = mongoc_transaction_opts_new ();
    mongoc_read_concern_t *reads = mongoc_read_concern_new ();
-   mongoc_read_concern_set_level (reads, MONGOC_READ_CONCERN_LEVEL_SNAPSHOT);
+   mongoc_read_concern_set_level (reads, local ? MONGOC_READ_CONCERN_LEVEL_LOCAL : MONGOC_READ_CONCERN_LEVEL_SNAPSHOT);
    mongoc_transaction_opts_set_read_concern (options, reads);
    mongoc_write_concern_t *writes = mongoc_write_concern_new ();
-   mongoc_write_concern_set_wmajority (writes, (int32_t) commit_ms);
+   if (majority) {
+      mongoc_write_concern_set_wmajority (writes, (int32_t) commit_ms);
+   } else {
+      mongoc_write_concern_set_w (writes, 1);
+   }
    mongoc_transaction_opts_set_write_concern (options, writes);
+   mongoc_read_prefs_t *primary = mongoc_read_prefs_new (MONGOC_READ_PRIMARY);
+   mongoc_transaction_opts_set_read_prefs (options, primary);
+   mongoc_read_prefs_destroy (primary);
    mongoc_transaction_opts_set_max_commit_time_ms (options, commit_ms);
    bool ok = mongoc_client_session_start_transaction (session, options, error);
    mongoc_write_concern_destroy (writes);

@@ -17,7 +17,7 @@ package enum FaultInjection {
         case beforeWrite = "before-write"
         /// The server answered a command that writes to the user's collection, such as the update of a chunk.
         ///
-        /// The state database does not record yet that this write is done.
+        /// The transaction of this write is not committed yet.
         case afterWrite = "after-write"
         /// The writes of a transaction are done, and the transaction is not committed yet.
         case beforeCommit = "before-commit"
@@ -25,11 +25,11 @@ package enum FaultInjection {
         case afterCreation = "after-creation"
         /// The chunk's reservations are recorded, and the chunk is not written yet.
         case afterReservation = "after-harm"
-        /// The chunk's journal is written, and the chunk is not written yet.
+        /// The chunk's transaction has the journal, and the chunk is not written yet.
         case afterJournal = "after-journal"
-        /// An undo has restored documents, and the checkpoint is not written yet.
+        /// An undo has restored documents, and the transaction is not committed yet.
         case afterRestore = "after-restore"
-        /// The server acknowledged the checkpoint.
+        /// The server acknowledged the commit of a transaction, with its checkpoint.
         case afterCheckpoint = "after-checkpoint"
         /// A write to the state database is not sent yet; for example, it stores a job, a lease or a checkpoint.
         case beforeStateWrite = "before-state-write"
@@ -41,12 +41,12 @@ package enum FaultInjection {
     ///
     /// Debug builds read `SHIPSHAPE_PLANT=NAME`.
     package enum Bug: String, CaseIterable, Sendable {
-        /// Writes are sent without the fence, which stops the writes of a runner whose lease has ended.
-        case noFence = "no-fence"
         /// Writes affect every document of their chunk, not only those that need the job.
         case noNeeds = "no-needs"
-        /// The journal records a chunk as written before it is written.
-        case acknowledgeFirst = "acknowledge-first"
+        /// The transaction's checkpoint is written without a comparison of its number.
+        case noSequence = "no-sequence"
+        /// The journal of a chunk is written outside of the chunk's transaction.
+        case journalOutside = "journal-outside"
     }
 
     #if DEBUG || SHIPSHAPE_FAULTS

@@ -28,9 +28,6 @@ package struct BackfillReport: Sendable {
         package var modified = 0
         /// The number of changes; a document counts once for each phase of the job that changed it.
         package var updates = 0
-        /// Whether ``modified`` may be too low, for example because the server did not report how many documents a
-        /// failed write changed.
-        package var modifiedIsLow = false
         /// The number of documents in which a refresh replaced, or would replace, a target's value by the source's new
         /// value; `nil` if no step refreshes its target.
         package var refreshed: Int?

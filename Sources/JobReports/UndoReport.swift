@@ -11,20 +11,15 @@ package struct UndoReport: Sendable {
         case gone
         /// The sync translator is writing the document, or left a lock in it.
         case locked
-        /// The document looks as the job would have left it, but it is uncertain that the job wrote it.
-        ///
-        /// Either the server did not acknowledge the write, or another document has the same `_id` now.
-        case uncertain
+        /// Another document has the same `_id` now, although the fields that the job wrote look as the job left them.
+        case replaced
         /// The server refuses the document with the fields that it had before the job.
         case refused
 
         /// Whether the operator has to deal with the document; `false` only for a document that no longer exists.
         package var isTrouble: Bool { self != .gone }
         /// Whether a later undo may succeed in undoing the change.
-        /// - Parameter includingUncertain: whether that undo also undoes changes that the job perhaps did not make.
-        package func isPassing(includingUncertain: Bool) -> Bool {
-            self == .locked || self == .refused || (includingUncertain && self == .uncertain)
-        }
+        package var isPassing: Bool { self == .locked || self == .refused }
     }
 
     /// The reason why a document is skipped, and the server's error code.
@@ -43,9 +38,6 @@ package struct UndoReport: Sendable {
         /// The reason why the documents are skipped, and the server's error code.
         package var left: LeftDocument
         /// The `_id`s of the first thousand documents that are skipped for this reason.
-        ///
-        /// A dry run after an earlier undo may list twice as many, because it adds the documents that the earlier undo
-        /// skipped.
         package var ids: [BSONValue]
         /// The number of documents that were skipped for this reason.
         package var count: Int
@@ -127,7 +119,7 @@ package struct UndoReport: Sendable {
         package var changes = 0
         /// How many chunks are missing from the journal; their changes are not undone.
         package var missing = 0
-        /// How many chunks the journal should have; a chunk counts once for each attempt to write it.
+        /// How many chunks the journal should have.
         package var attempts = 0
     }
 
@@ -139,13 +131,8 @@ package struct UndoReport: Sendable {
         package var earlier = 0
         /// The number of changes with nothing to undo, because the document is as it was before the job.
         ///
-        /// For example, the document was restored earlier, or the job never wrote it.
+        /// For example, another client restored the document.
         package var asBefore = 0
-        /// The changes that this undo undid, or would undo, although it is uncertain that the job made them.
-        ///
-        /// The operator asked for this with `--include-uncertain`. `ids` has the `_id`s of the first thousand
-        /// documents.
-        package var included: (ids: [BSONValue], count: Int) = ([], 0)
     }
 
     /// The job's name.
@@ -166,11 +153,6 @@ package struct UndoReport: Sendable {
     package var skipped: [Skipped] = []
     /// The counts of the documents that the job inserted in other collections; `nil` if the job inserted none.
     package var children: Children?
-    /// The least number of documents that an earlier version of the program changed without a journal entry, according
-    /// to the records of that version.
-    ///
-    /// The present version changes only documents that are in the journal.
-    package var unjournaled = 0
     /// How many documents sync under the active schema now, but would not sync after the undo; `nil` if the undo did
     /// not check this.
     package var madeUnsyncable: Int?
@@ -193,13 +175,11 @@ package struct UndoReport: Sendable {
 
     /// Whether the undo leaves something for the operator to deal with.
     ///
-    /// The value is `true` if an existing document was skipped, an inserted document stays, a document was changed
-    /// without a journal entry, the journal lacks a chunk, or the undo would be refused. It is `false` for a stopped
-    /// undo, because the next undo continues.
+    /// The value is `true` if an existing document was skipped, an inserted document stays, the journal lacks a chunk, or
+    /// the undo would be refused. It is `false` for a stopped undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
-        return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || unjournaled > 0 || journal.missing > 0
-            || refusal != nil
+        return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || journal.missing > 0 || refusal != nil
             || children?.left.isEmpty == false
     }
 }

@@ -123,14 +123,16 @@ package struct ChunkJournal: Sendable {
         return was.type != willBe.type || !before.valueBytes(was).isEqual(to: after.valueBytes(willBe))
     }
 
-    /// Returns the fields by which the journal stores a group's change: the values before the write, and a digest of
-    /// the values after the write.
+    /// Returns the fields by which the journal stores a group's change: the values before the write, and digests of the
+    /// values after the write.
     ///
     /// The `_id`s and the evidence of the group's documents are not included.
     private func head(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
     ) throws(BSONError) -> BSONDocument {
-        var (old, new) = (BSONBuilder(), BSONBuilder())
+        var old = BSONBuilder()
+        var digests: [UInt8] = []
+        var paths: [BSONValue] = []
         var added: [BSONValue] = []
         var places: [BSONValue] = []
         for (index, name) in touched.enumerated() {
@@ -142,13 +144,18 @@ package struct ChunkJournal: Sendable {
             } else {
                 added.append(.string(name))
             }
-            if let willBe { new.append(willBe, of: after) }
+            digests += JournalDigest(of: willBe, in: after).bytes
+            guard let was, let willBe, was.type == .object, willBe.type == .object,
+                let changed = try ChangedPaths(before.document(was), after.document(willBe), in: name)
+            else { continue }
+            paths += changed.all.map { ["p": .array(of: $0.path.map { .string($0) }), "a": $0.after.bson] }
         }
         var head = BSONBuilder()
         head.append(JournalGroup.before, .object(old.finish()))
         if !added.isEmpty { head.append(JournalGroup.added, .array(of: added)) }
         if !places.isEmpty { head.append(JournalGroup.places, .array(of: places)) }
-        head.append(JournalGroup.after, JournalDigest(of: new.finish()).bson)
+        head.append(JournalGroup.after, .binary(subtype: 0, bytes: digests))
+        if !paths.isEmpty { head.append(JournalGroup.paths, .array(of: paths)) }
         return head.finish()
     }
 

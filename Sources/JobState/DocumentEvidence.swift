@@ -14,7 +14,8 @@ package struct DocumentEvidence: Hashable, Sendable {
     /// Creates evidence that consists of digests of the named fields.
     package init(_ names: [String]) { self.names = names }
 
-    private static let width = 2
+    /// The number of bytes of a field's digest.
+    static let width = 2
     /// The largest total size, in bytes, of the fields of one document from which evidence is computed; a document with
     /// larger fields has no evidence.
     package static let largest = 65_536

@@ -66,7 +66,7 @@ package struct JobHistory {
         for job in jobs where job.hasJournal {
             try JournalStore(client: client, job: job.name).eachPart { part in
                 for entry in part.entries where ids.contains(IDKey(entry.id)) {
-                    changes[IDKey(entry.id), default: []].append(part.groups[entry.group].change)
+                    changes[IDKey(entry.id), default: []].append(part.groups[entry.group])
                 }
             }
         }

@@ -6,12 +6,7 @@ package import Mongo
 /// The collection `jobs`: a record of each job that was ever started.
 package struct JobStore {
     /// The version of the layout in which this program writes documents to the state database.
-    package static let version = 3
-    /// The oldest layout that this version of the program reads.
-    ///
-    /// In this layout, a journal does not record which attempts at a chunk were written, and the numbers of the
-    /// attempts have gaps.
-    static let oldest = 2
+    package static let version = 4
 
     let client: StoreClient
     let job: String
@@ -189,10 +184,7 @@ extension JobStore {
     /// Without a checkpoint, returns the time of the job's start; `nil` if that is not known either.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
         let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
-        // Earlier versions of the program recorded the time of the last activity, but not of the last write. The last
-        // write was not later than the last activity, so the time of the last activity is used.
-        let earlier = (range?["version"]?.integer).map { $0 < Self.version } == true ? range?["active"] : nil
-        for time in [range?["written"], earlier, record["created"]] { if case .date(let time)? = time { return time } }
+        for time in [range?["written"], record["created"]] { if case .date(let time)? = time { return time } }
         return nil
     }
 

@@ -1,25 +1,25 @@
 package import BSON
 package import Mongo
 
-/// The journal of a job in the state database: the data that undo needs, written before each chunk.
+/// The journal of a job in the state database: the data that undo needs, written in the transaction of each chunk.
 package struct JournalStore {
     let client: StoreClient
     let job: String
 
-    /// The key under which the journal stores an attempt to write a chunk.
+    /// The key under which the journal stores a chunk.
     package struct Key: Hashable {
-        /// A number that rises with each attempt, over all runs, so that no attempt overwrites an earlier one.
+        /// A number that rises with each chunk, over all runs, in the order in which the chunks were committed.
         package var sequence: Int64
         /// The number of the pass over the collection.
         package var pass: Int
-        /// The index of the phase that the attempt runs.
+        /// The index of the phase that the chunk went through.
         package var phase: Int
-        /// The number of chunks that were done before the attempt's documents were read.
+        /// The number of chunks that were done before the chunk's documents were found.
         ///
         /// If one read supplies the documents of several chunks, these chunks have the same number.
         package var chunk: Int
 
-        /// Creates the key of an attempt from its parts.
+        /// Creates a key from its parts.
         package init(sequence: Int64, pass: Int, phase: Int, chunk: Int) {
             (self.sequence, self.pass, self.phase, self.chunk) = (sequence, pass, phase, chunk)
         }
@@ -27,30 +27,13 @@ package struct JournalStore {
 
     private static let collection = "journal"
 
-    /// The writes of an acknowledged attempt at a chunk, stored as exceptions: the attempt changed every document that
-    /// it had journaled, except those listed here.
-    package struct Written: Hashable {
-        /// The `_id`s of the documents that the attempt did not change, for instance because another client had changed
-        /// them.
-        package var missed: [BSONValue] = []
-        /// The `_id`s of the documents that the attempt may or may not have changed.
-        package var unsure: [BSONValue] = []
+    /// The name of the collection.
+    package static let name = collection
 
-        /// Creates the record of an attempt that changed every document that it had journaled.
-        package init() {}
-    }
-
-    /// Writes the journal of a chunk; the caller must not write the chunk before this method returns.
-    /// - Parameter isFinal: whether to wait until a majority of the members has the journal; if `false`, only the
-    ///   primary acknowledges the journal, and the chunk's checkpoint waits for the majority.
-    /// - Returns: the server's replies, with the primary's term.
-    /// - Throws: ``RunError`` of kind `journalFull` when the deployment has no disk space for the journal;
-    ///   ``NumberTaken``; ``MongoError``.
-    package func write(_ journal: ChunkJournal, as key: Key, touched: [String], isFinal: Bool) throws -> [BSONDocument]
-    {
-        var replies: [BSONDocument] = []
+    /// Returns the documents that store the journal of a chunk; they are inserted in the chunk's own transaction.
+    package func documents(_ journal: ChunkJournal, as key: Key, touched: [String]) -> [BSONDocument] {
         let parts = journal.parts
-        for (index, groups) in parts.enumerated() {
+        return parts.enumerated().map { index, groups in
             let id: BSONValue = ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)]
             var part: BSONDocument = [
                 "_id": id, "pass": .integer(key.pass), "phase": .integer(key.phase),
@@ -63,84 +46,37 @@ package struct JournalStore {
             if index == 0, !journal.created.isEmpty {
                 part = part.appending("created", .array(of: journal.created))
             }
-            do throws(MongoError) {
-                replies.append(try client.insert(Self.collection, part, isFinal: isFinal))
-                // If the journal already had a document with this `_id`, either this attempt wrote it and the reply was
-                // lost, or another runner wrote it. Only a document from this attempt has the same content.
-                guard replies.last?.isEmpty == true, try stored(id) != part else { continue }
-            } catch {
-                guard error.code == .outOfDiskSpace else { throw error }
-                throw RunError(
-                    .journalFull,
-                    "job \"\(job)\" stopped before a chunk, because the deployment has no room for its journal "
-                        + "(\(error.message)); free some room, for example with shipshape job cleanup for jobs that "
-                        + "you will not undo; then run it again")
-            }
-            throw NumberTaken()
+            return part
         }
-        return replies
     }
 
-    /// The error for an attempt whose number another runner has used in the journal.
-    ///
-    /// The other runner wrote to the journal although it no longer held the lease: it was suspended, or its lease was
-    /// deleted from the state database.
-    package struct NumberTaken: Error {}
-
-    /// Returns a document of the journal as it is on the primary, even if no majority has it; `nil` if there is none.
-    private func stored(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
-        var cursor = journal.find(["_id": ["$eq": id]], options: ["limit": 1])
-        return try cursor.nextDocument()
+    /// Inserts documents of the journal outside of a transaction, for a test that injects this mistake.
+    package func insertOutside(_ documents: [BSONDocument]) throws(MongoError) {
+        for document in documents { _ = try client.insert(Self.collection, document, isFinal: true) }
     }
 
-    /// Records that the server acknowledged an attempt's writes, with the documents that the attempt did not change, or
-    /// might not have changed.
-    /// - Returns: the server's reply, with the primary's term.
-    package func acknowledge(
-        _ sequence: Int64, _ written: Written, isFinal: Bool
-    ) throws(MongoError) -> BSONDocument {
-        var record = BSONDocument([("_id", acknowledgement(of: sequence))])
-        for (name, ids) in [("missed", written.missed), ("unsure", written.unsure)] where !ids.isEmpty {
-            record = record.appending(name, .array(of: ids))
-        }
-        return try client.insert(Self.collection, record, isFinal: isFinal)
+    /// Returns the error for a deployment that has no room for the journal of the next chunk.
+    package func full(_ error: MongoError) -> RunError {
+        RunError(
+            .journalFull,
+            "job \"\(job)\" stopped before a chunk, because the deployment has no room for its journal "
+                + "(\(error.message)); free some room, for example with shipshape job cleanup for jobs that you will "
+                + "not undo; then run it again")
     }
 
-    /// Deletes the acknowledgements of attempts at chunks, because an election may have rolled back the attempts'
-    /// writes.
-    package func withdraw(_ sequences: [Int64]) throws(MongoError) {
-        try client.delete(Self.collection, ids: sequences.map { acknowledgement(of: $0) })
+    /// Returns the update that replaces a document of the journal by what is left of it.
+    /// - Parameter rest: the groups that are left, as ``JournalPart/rest(without:)`` returns them.
+    package func replacing(_ position: JournalPosition, by rest: BSONValue) -> UpdateStatement {
+        UpdateStatement(["_id": key(position)], ["$set": ["groups": rest]])
     }
 
-    /// Returns the documents that an attempt at a chunk did not change, or might not have changed.
-    ///
-    /// These documents are stored with the acknowledgement of the attempt; the result is `nil` if no acknowledgement is
-    /// recorded.
-    /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
-    package func written(_ sequence: Int64) throws -> Written? {
-        guard let record = try client.firstChecked(Self.collection, ["_id": acknowledgement(of: sequence)]) else {
-            return nil
-        }
-        var written = Written()
-        written.missed = record["missed"]?.document?.values ?? []
-        written.unsure = record["unsure"]?.document?.values ?? []
-        return written
-    }
-
-    /// Returns the number of the job's newest attempt in the journal, of any run; 0 if there is none.
+    /// Returns the number of the newest chunk in the job's journal; 0 if there is none.
     package func newest() throws(MongoError) -> Int64 {
-        var cursor = journal.find(
-            attempts, options: ["sort": ["_id": -1], "limit": 1, "projection": ["_id": 1]])
+        var cursor = journal.find(attempts, options: ["sort": ["_id": -1], "limit": 1, "projection": ["_id": 1]])
         return try cursor.nextDocument()?["_id"]?.document?["seq"]?.integer.map { Int64($0) } ?? 0
     }
 
-    private func acknowledgement(of sequence: Int64) -> BSONValue {
-        ["job": .string(job), "range": "acknowledged", "seq": .long(sequence)]
-    }
-
-    /// A filter for the journal documents of the job's attempts.
-    ///
-    /// The filter does not match acknowledgements, because their `range` is a string, which sorts after numbers.
+    /// A filter for the job's journal documents.
     private var attempts: BSONDocument {
         ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }
@@ -181,18 +117,24 @@ extension JournalStore {
         ["job": .string(job), "range": 0, "seq": .long(position.sequence), "part": .integer(position.part)]
     }
 
-    /// Returns the newest document of the journal that is older than `position`; `nil` if there is none.
+    /// Returns the newest document of the journal that is older than `position` and still has a change to undo; `nil`
+    /// if there is none.
     ///
-    /// If `isIncluded` is `true`, the result can also be the document at `position`. Without a `position`, the result
-    /// is the newest document of the whole journal.
-    package func part(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
+    /// Without a `position`, the whole journal is searched.
+    package func part(before position: JournalPosition?) throws -> JournalPart? {
         let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
-            "_id": ["$gte": ["job": .string(job)], isIncluded && position != nil ? "$lte" : "$lt": end]
+            "_id": ["$gte": ["job": .string(job)], "$lt": end], "groups.0": ["$exists": true],
         ]
         var cursor = journal.find(
             filter, options: ["sort": ["_id": -1], "limit": 1, "readConcern": ["level": "majority"]])
         return try cursor.nextDocument().map { try read($0) }
+    }
+
+    /// Whether the journal has a change that was not undone yet.
+    package func hasChanges() throws(MongoError) -> Bool {
+        let filter: BSONDocument = ["$and": [.object(attempts), ["groups.0": ["$exists": true]]]]
+        return try client.first(Self.collection, filter, projecting: ["_id": 1]) != nil
     }
 
     private func read(_ document: BSONDocument) throws -> JournalPart {
@@ -216,53 +158,36 @@ extension JournalStore {
         try client.first(Self.collection, attempts, projecting: ["_id": 1]) == nil
     }
 
-    /// A summary of the job's journal, with the number of attempts that are missing from it.
+    /// A summary of the job's journal, with the number of chunks that are missing from it.
     package struct Contents {
         /// The summaries of the passes, the first pass first.
         package var passes: [Pass] = []
-        /// The number of attempts at chunks that the journal should hold.
+        /// The number of chunks that the journal should hold.
         ///
-        /// Attempts are numbered without gaps, so the numbers show how many there should be. Earlier versions of the
-        /// program left gaps; of their attempts, only those in the journal count.
+        /// Chunks are numbered without gaps, so the numbers show how many there should be.
         package var attempts = 0
-        /// The number of attempts at chunks that are missing from the journal, or incomplete in it.
+        /// The number of chunks that are missing from the journal, or incomplete in it.
         package var missing = 0
-        /// A lower bound for the number of documents that an earlier version of the program changed without an entry in
-        /// the journal.
-        package var lost = 0
     }
 
-    /// Counts the attempts and changes in the job's journal, and the attempts that are missing from it.
-    /// - Parameters:
-    ///   - last: the number of the last attempt that a checkpoint recorded.
-    ///   - earlier: the state of the job from an earlier version of the program, which numbered attempts with gaps;
-    ///     `nil` if there is none.
+    /// Counts the chunks and changes in the job's journal, and the chunks that are missing from it.
+    /// - Parameter last: the number of the last chunk that the checkpoint records.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
-    package func contents(upTo last: Int64, after earlier: EarlierState? = nil) throws -> Contents {
+    package func contents(upTo last: Int64) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
         var cursor = journal.find(
             attempts,
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        // For the attempts of an earlier version of the program, `former` counts the attempts, `changes` counts the
-        // documents that they journaled, and `start` is the highest number of an attempt. Above `start`, attempts are
-        // numbered without gaps.
-        var (former, changes, start) = (0, 0, earlier?.journaled ?? 0)
         var (sequence, parts, highest) = (Int64(0), 0, last)
         while let document = try cursor.nextDocument() {
             try client.check(document, of: Self.collection)
-            let key = document["_id"]?.document
-            let number = key?["seq"]?.integer.map { Int64($0) } ?? 0
+            let number = document["_id"]?.document?["seq"]?.integer.map { Int64($0) } ?? 0
             if number != sequence { (sequence, parts) = (number, 0) }
             parts += 1
             highest = max(highest, number)
-            if let all = document["parts"]?.integer {
-                if parts == all { whole += 1 }
-            } else if parts == 1 {
-                (former, start) = (former + 1, max(start, number))
-                changes += document["count"]?.integer ?? 0
-            }
+            if parts == document["parts"]?.integer { whole += 1 }
             var pass = passes[
                 document["pass"]?.integer ?? 0,
                 default: Pass(
@@ -274,10 +199,8 @@ extension JournalStore {
             pass.touched.formUnion((document["touched"]?.document?.values ?? []).compactMap(\.text))
             passes[pass.pass] = pass
         }
-        let numbered = Int(max(highest, start) - start)
         return Contents(
-            passes: passes.values.sorted { $0.pass < $1.pass }, attempts: former + numbered,
-            missing: numbered - whole, lost: max(0, (earlier?.modified ?? 0) - changes))
+            passes: passes.values.sorted { $0.pass < $1.pass }, attempts: Int(highest), missing: Int(highest) - whole)
     }
 }
 

@@ -10,7 +10,9 @@ package struct Progress {
     package var chunks: Int
     /// The number of documents that the finished chunks changed; chunks without a checkpoint are not included.
     package var modified: Int
-    /// The number that the journal gave to the newest attempt at a chunk; each checkpoint stores this number.
+    /// The number of changes that the finished chunks made; a document counts once for each phase that changed it.
+    package var updates: Int
+    /// The number that the journal gave to the newest chunk; each checkpoint stores this number.
     package var journaled: Int64
     /// The `_id` of the last document that the current pass processed; for display only, because no run resumes from
     /// it.
@@ -31,10 +33,11 @@ package struct Progress {
     package mutating func end() { (processed, last, upper) = (0, nil, nil) }
 
     /// Adds the counts of a finished chunk.
-    package mutating func add(documents: Int, modified: Int, last: BSONValue?) {
+    package mutating func add(documents: Int, modified: Int, updates: Int, last: BSONValue?) {
         processed += documents
         chunks += 1
         self.modified += modified
+        self.updates += updates
         if isOpen { self.last = last }
     }
 
@@ -44,6 +47,7 @@ package struct Progress {
         processed = document["walked"]?.integer ?? 0
         chunks = document["chunks"]?.integer ?? 0
         modified = document["modified"]?.integer ?? 0
+        updates = document["updates"]?.integer ?? 0
         journaled = document["journaled"]?.integer.map { Int64($0) } ?? 0
         bound = document["bound"]?.text
         last = document["last"]?.document?["v"]

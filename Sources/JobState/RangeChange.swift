@@ -12,14 +12,12 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record a finished chunk.
-    ///
-    /// The changes set the new sums instead of adding to the old sums, so repeating this write does not count the chunk
-    /// twice.
+    /// The changes that record a finished chunk, in the transaction of that chunk.
     package static func checkpoint(_ progress: Progress) -> BSONDocument {
         [
             "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
-            "modified": .integer(progress.modified), "journaled": .long(progress.journaled), "written": "$$NOW",
+            "modified": .integer(progress.modified), "updates": .integer(progress.updates),
+            "journaled": .long(progress.journaled), "written": "$$NOW",
             "walked": .integer(progress.processed), "active": "$$NOW",
             "recent": recent(processed: progress.processed),
             "bound": progress.bound.map { ["$literal": .string($0)] } ?? "$$REMOVE",
@@ -73,13 +71,9 @@ package enum RangeChange {
         ]
     }
 
-    /// The changes that record the progress of an undo: its position in the journal, and the number of documents
-    /// restored so far.
-    package static func undone(to position: JournalPosition, restored: Int) -> BSONDocument {
-        [
-            "undo.at": ["$literal": .object(position.document)], "undo.restored": .integer(restored),
-            "active": "$$NOW",
-        ]
+    /// The changes that record how many documents an undo has restored so far, with those of earlier undos.
+    package static func undone(restored: Int) -> BSONDocument {
+        ["undo.restored": .integer(restored), "active": "$$NOW"]
     }
 
     /// The changes that record the progress of an undo while it removes documents from other collections.

@@ -4,7 +4,8 @@ package import Mongo
 
 /// The collection `ranges`: one record for each job, with the job's progress and the runner that holds the job's lease.
 package struct RangeStore {
-    let client: StoreClient
+    /// The connection to the state database.
+    package let client: StoreClient
     let job: String
     let identity: RunnerIdentity
     /// The duration of leases and the tolerated difference between clocks that the operator set.
@@ -111,15 +112,27 @@ package struct RangeStore {
         return (record["lease"]?.document.flatMap(RunnerIdentity.init), .milliseconds(remaining))
     }
 
-    /// Records the job's progress if this runner still holds the lease; the end of the lease stays unchanged.
-    /// - Returns: the server's reply; `nil` when this runner no longer holds the lease.
-    package func save(_ progress: Progress, under lease: Lease) throws(MongoError) -> BSONDocument? {
+    /// Returns the update that is the fence and the checkpoint of a transaction.
+    ///
+    /// It matches the job's record only while this runner holds the lease and the record is as this runner's last
+    /// transaction left it. Otherwise, another runner took the lease, or an election undid transactions.
+    /// - Parameters:
+    ///   - sequence: the number of this runner's last transaction.
+    ///   - changes: fields to set, as expressions that the server evaluates.
+    package func fence(
+        _ lease: Lease, after sequence: Int64, setting changes: BSONDocument
+    ) throws(BSONError) -> UpdateStatement {
         var builder = BSONBuilder()
-        for (name, value) in (try? RangeChange.checkpoint(progress).elements()) ?? [] { builder.append(name, value) }
+        for (name, value) in try changes.elements() { builder.append(name, value) }
+        builder.append("seq", .long(sequence + 1))
         builder.append("updated", "$$NOW")
-        let reply = try client.update(collection, owned(lease), [["$set": .object(builder.finish())]])
-        return reply["n"]?.integer == 0 ? nil : reply
+        let owned = owned(lease)
+        let filter = FaultInjection.isPlanted(.noSequence) ? owned : owned.appending("seq", .long(sequence))
+        return UpdateStatement(filter, [["$set": .object(builder.finish())]])
     }
+
+    /// The number of the last transaction that a job's record shows.
+    package static func sequence(of record: BSONDocument) -> Int64 { Int64(record["seq"]?.integer ?? 0) }
 
     /// Returns a filter that matches the job's record only while this runner holds the given lease.
     package func owned(_ lease: Lease) -> BSONDocument {
@@ -130,10 +143,10 @@ package struct RangeStore {
     ///
     /// A lease that has ended is also extended if no other runner has taken it: the stored token is then still the
     /// token of this lease.
-    /// - Returns: the extended lease.
+    /// - Returns: the extended lease, and the job's record with it, which a majority has.
     /// - Throws: ``RunError`` of kind `leaseLost`, or of kind `checkpointUnreadable` if the job's record was deleted;
     ///   ``MongoError``; ``BSONError`` for malformed `changes`.
-    package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> Lease {
+    package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> (Lease, BSONDocument) {
         var builder = BSONBuilder()
         for (name, value) in try changes.elements() { builder.append(name, value) }
         builder.append("lease.end", ["$add": ["$$NOW", .long(terms.duration.milliseconds)]])
@@ -145,7 +158,7 @@ package struct RangeStore {
                 "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing after "
                     + "that")
         }
-        return self.lease(in: updated)
+        return (self.lease(in: updated), updated)
     }
 
     /// Returns the error for a job whose record in the collection `ranges` was deleted while the job ran.

@@ -41,6 +41,8 @@ package struct RunError: Error, Hashable, Sendable {
         /// The data does not allow the change, for instance because a step would lose or duplicate values without the
         /// operator's permission.
         case refusedByData
+        /// The deployment has no transactions, in which jobs write.
+        case noTransactions
         /// The user is not allowed to read a collection that a step reads.
         case lookupUnreadable
     }

@@ -56,6 +56,13 @@ package struct SkippedStore {
     /// these documents.
     package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
 
+    /// Deletes the records of documents in the job's own collection.
+    ///
+    /// Undo calls this when it begins, because it then examines all of these documents.
+    package func dropOwn() throws(MongoError) {
+        try client.deleteAll(Self.collection, ["$and": [.object(all), ["_id.ns": ["$exists": false]]]])
+    }
+
     /// Deletes all records of the documents that the job's undo skipped.
     /// - Parameter between: called before each batch of deletes.
     package func drop(_ between: () throws -> Void) throws { try client.deleteAll(Self.collection, all, between) }

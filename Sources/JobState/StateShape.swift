@@ -92,8 +92,7 @@ extension StateShape {
         [
             "version": .number, "ns": .text, "from": .text, "text": .text, "schemas": .array, "schemas.*": .document,
             "schemas.*.role": .text, "schemas.*.path": .text, "schemas.*.text": .text, "touched": .array,
-            "touched.*": .text, "journal": .flag, "earlier": .document,
-            "earlier.journaled": .number, "earlier.modified": .number, "created": .date, "cleaned": .document,
+            "touched.*": .text, "journal": .flag, "created": .date, "cleaned": .document,
             "log": .array, "bounds": .document,
             "log.*": .document, "control": .document, "control.paused": .document, "control.paused.by": .text,
             "control.paused.at": .date, "control.paused.note": .text, "control.limits": .texts,
@@ -110,16 +109,16 @@ extension StateShape {
 
     private static let ranges = StateShape(
         [
-            "version": .number, "pass": .number, "chunks": .number, "modified": .number, "walked": .number,
+            "version": .number, "seq": .number, "pass": .number, "chunks": .number, "modified": .number,
+            "updates": .number, "walked": .number,
             "journaled": .number, "due": .number, "state": .text, "stopped": .text, "last": .document,
             "upper": .document, "active": .date, "updated": .date, "written": .date, "recent": .array,
             "recent.*": .document, "recent.*.at": .date, "recent.*.walked": .number, "bound": .text, "waiting": .array,
-            "waiting.*": .document, "unjournaled": .array, "unjournaled.*": .document, "lease": .document,
+            "waiting.*": .document, "lease": .document,
             "lease.owner": .objectID, "lease.token": .number, "lease.start": .date, "lease.end": .date,
             "lease.host": .text, "lease.boot": .text, "lease.process": .number, "lease.processStart": .number,
             "lease.processNamespace": .text,
-            "undo": .document, "undo.begun": .date, "undo.ended": .date, "undo.at": .document,
-            "undo.at.seq": .number, "undo.at.part": .number, "undo.at.entries": .number, "undo.restored": .number,
+            "undo": .document, "undo.begun": .date, "undo.ended": .date, "undo.restored": .number,
             "undo.children": .number, "undo.removed": .number,
         ],
         "correct the field, or restore the document from a backup; or delete it and start the job over with --restart: "
@@ -131,9 +130,9 @@ extension StateShape {
             "parts": .number, "count": .number, "touched": .array, "touched.*": .text, "evidence": .array,
             "evidence.*": .text, "groups": .array, "groups.*": .document, "groups.*.b": .document,
             "groups.*.n": .array, "groups.*.n.*": .text, "groups.*.p": .array, "groups.*.p.*": .number,
-            "groups.*.a": .bytes, "groups.*.i": .array, "groups.*.e": .bytes, "created": .array,
-            "created.*": .document, "created.*.ns": .text, "created.*.a": .bytes, "missed": .array,
-            "unsure": .array,
+            "groups.*.a": .bytes, "groups.*.q": .array, "groups.*.q.*": .document, "groups.*.i": .array,
+            "groups.*.e": .bytes, "created": .array, "created.*": .document, "created.*.ns": .text,
+            "created.*.a": .bytes,
         ],
         "restore the document from a backup, or delete it: undo then reports what is missing, and undoes the rest")
 

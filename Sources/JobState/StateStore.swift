@@ -1,11 +1,9 @@
-import BSON
+package import BSON
 package import Mongo
 
 /// The state of a job in the state database: one store per collection, on one client.
 ///
-/// All times are the server's. Most writes wait for a majority of the members, so that no failover undoes a checkpoint.
-/// A write of the journal need not wait, because the later checkpoint of the chunk waits until a majority has the
-/// journal as well.
+/// All times are the server's. Writes outside of a chunk's transaction wait for a majority of the members.
 package struct StateStore: ~Copyable {
     /// The connection to the state database, which the stores of all collections share.
     package let client: StoreClient
@@ -49,6 +47,8 @@ package struct StateStore: ~Copyable {
     package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
     /// The store for the collection `journal`, which has the data that undo needs.
     package var journal: JournalStore { JournalStore(client: client, job: job) }
+    /// The store for the collection `sessions`, which has the server sessions of the job's runners.
+    package var sessions: SessionStore { SessionStore(client: client, job: job) }
     /// The store for the collection `leftalone`, which has the documents that an undo skipped.
     package var skipped: SkippedStore { SkippedStore(client: client, job: job) }
 }
@@ -91,11 +91,27 @@ extension StateStore {
         }
     }
 
+    /// Refuses a job's record if this version of the program cannot read its layout.
+    package func checkVersion(of record: BSONDocument) throws(RunError) {
+        let version = record["version"]?.integer ?? 0
+        guard version != JobStore.version else { return }
+        let way =
+            version > JobStore.version
+            ? "use that version, or a later one"
+            : "finish or undo the job with the version that started it, or give the job a new name: it then changes "
+                + "only documents that still need it, and can undo only those changes"
+        throw RunError(
+            .checkpointUnreadable,
+            "the state of job \"\(job)\" in database \"\(client.database)\" was written by "
+                + "\(version > JobStore.version ? "a later" : "an earlier") version of the program: its layout is "
+                + "\(version), and this one reads \(JobStore.version); \(way)")
+    }
+
     /// Creates the job's record in the collection `ranges`, unless it exists.
     package func createRange() throws(MongoError) {
         try client.createIfAbsent(
             "ranges", id: ranges.id,
-            ["version": .integer(JobStore.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle"])
+            ["version": .integer(JobStore.version), "pass": 0, "chunks": 0, "modified": 0, "state": "idle", "seq": 0])
     }
 
     /// Creates the job's records in the collections `jobs` and `ranges`, unless an earlier run did.

@@ -6,10 +6,6 @@ package struct Undoing: Hashable {
     var begun: ServerTime?
     /// When the undo ended, by the server's clock; `nil` if it has not ended.
     package var ended: ServerTime?
-    /// The position in the journal that the undo has reached; `nil` before the undo has processed an entry.
-    ///
-    /// The undo begins with the newest entry, so all entries newer than this position are processed.
-    package var position: JournalPosition?
     /// The number of documents restored so far.
     package var restored = 0
     /// The number of the last attempt whose documents in other collections the undo has processed; `nil` if there is
@@ -25,7 +21,6 @@ package struct Undoing: Hashable {
     package init(_ document: BSONDocument) {
         begun = ServerTime(document["begun"])
         ended = ServerTime(document["ended"])
-        position = document["at"]?.document.flatMap(JournalPosition.init)
         restored = document["restored"]?.integer ?? 0
         children = document["children"]?.integer.map { Int64($0) }
         removed = document["removed"]?.integer ?? 0

@@ -77,7 +77,8 @@ extension MongoCollection {
     func write(
         _ command: [(String, BSONValue)], _ options: BSONDocument, _ collectsWriteErrors: Bool
     ) throws(MongoError) -> WriteReply {
-        let answer = try lease.run(.write, BSONDocument(command), on: namespace.database, options: options)
+        let answer = try lease.run(
+            session == nil ? .write : .raw, BSONDocument(command), on: namespace.database, options: scoped(options))
         return try WriteReply(command: answer).checked(collectsWriteErrors, labels: answer.errorLabels, lease)
     }
 }

@@ -7,6 +7,8 @@ package struct MongoCollection {
     /// The collection's database and name.
     package let namespace: Namespace
     let lease: ClientLease
+    /// The option that names the session whose transaction all operations belong to; `nil` outside of transactions.
+    var session: BSONDocument?
 }
 
 @available(*, unavailable)
@@ -16,7 +18,46 @@ extension MongoCollection {
     /// Runs a command that reads, on the database of the collection, with the client's read concern and preference.
     /// - Throws: ``MongoError``.
     package func command(_ command: BSONDocument) throws(MongoError) -> BSONDocument {
-        try lease.run(.read, command, on: namespace.database)
+        try run(command)
+    }
+
+    /// Returns the collection for operations in the transaction of a session.
+    ///
+    /// All reads and writes through the result belong to the transaction. They have its read concern and its write
+    /// concern, whatever their options say.
+    /// - Throws: ``MongoError``.
+    package func inTransaction(of session: borrowing Session) throws(MongoError) -> MongoCollection {
+        var collection = self
+        collection.session = try session.options()
+        return collection
+    }
+
+    /// Runs a command that reads, in the collection's transaction if there is one.
+    func run(_ command: BSONDocument, options: BSONDocument = [:]) throws(MongoError) -> BSONDocument {
+        guard session != nil else { return try lease.run(.read, command, on: namespace.database, options: options) }
+        return try lease.run(
+            .raw, command.withoutConcerns, on: namespace.database, options: scoped(options), readPreference: .primary)
+    }
+
+    /// Returns the options for an operation of this collection: in a transaction, with its session and without
+    /// concerns of their own.
+    func scoped(_ options: BSONDocument) -> BSONDocument {
+        guard let session, let elements = try? session.elements() else { return options }
+        return elements.reduce(options.withoutConcerns) { $0.appending($1.name, $1.value) }
+    }
+
+    /// Returns the read preference of an operation of this collection, which is the primary in a transaction.
+    private func scoped(_ preference: ReadPreference?) -> ReadPreference? { session == nil ? preference : .primary }
+}
+
+extension BSONDocument {
+    /// The command or the options without read and write concerns, which only a transaction as a whole can have.
+    fileprivate var withoutConcerns: BSONDocument {
+        guard self["readConcern"] != nil || self["writeConcern"] != nil, let elements = try? elements() else {
+            return self
+        }
+        return BSONDocument(
+            elements.filter { $0.name != "readConcern" && $0.name != "writeConcern" }.map { ($0.name, $0.value) })
     }
 }
 
@@ -115,7 +156,7 @@ extension MongoCollection {
     private func reply(to command: BSONDocument) throws(MongoError) -> [BSONDocument]? {
         // The server's limit for a command is a little more than 16 MiB, so the driver's additional fields still fit.
         guard command.bytes.count <= 16 << 20 else { return nil }
-        let reply = try lease.run(.read, command, on: namespace.database)
+        let reply = try run(command)
         guard let cursor = reply["cursor"]?.document, let batch = cursor["firstBatch"]?.document else {
             throw MongoError(incomplete: "the documents", host: lease.host)
         }
@@ -128,7 +169,7 @@ extension MongoCollection {
 
     /// Returns another collection of the same client.
     package func sibling(_ namespace: Namespace) -> MongoCollection {
-        MongoCollection(namespace: namespace, lease: lease)
+        MongoCollection(namespace: namespace, lease: lease, session: session)
     }
 }
 
@@ -158,7 +199,8 @@ extension MongoCollection {
     package func find(
         _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
-        unsafe Cursor(lease, options.withTimeLimit, of: "\(namespace)") { options in
+        let readPreference = scoped(readPreference)
+        return unsafe Cursor(lease, scoped(options.withTimeLimit), of: "\(namespace)") { options in
             unsafe lending(filter, options, readPreference) { filter, options, preference in
                 unsafe cmongoc_find(
                     lease.handle, namespace.database, namespace.collection, filter, options, preference)
@@ -190,7 +232,7 @@ extension MongoCollection {
                     .raw, find.withTimeLimit, on: namespace.database, options: reads.startOptions,
                     readPreference: .chosenMember)
             } else {
-                try lease.run(.read, find, on: namespace.database, options: options)
+                try run(find, options: options)
             }
         guard let batch = reply["cursor"]?.document?["firstBatch"]?.document else {
             throw MongoError(incomplete: "the batch", host: lease.host)
@@ -209,7 +251,8 @@ extension MongoCollection {
         _ pipeline: [BSONDocument], options: BSONDocument = [:], readPreference: ReadPreference? = nil
     ) -> Cursor {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        return unsafe Cursor(lease, options.withTimeLimit, of: "\(namespace)") { options in
+        let readPreference = scoped(readPreference)
+        return unsafe Cursor(lease, scoped(options.withTimeLimit), of: "\(namespace)") { options in
             unsafe lending(stages, options, readPreference) { stages, options, preference in
                 unsafe cmongoc_aggregate(
                     lease.handle, namespace.database, namespace.collection, stages, options, preference)

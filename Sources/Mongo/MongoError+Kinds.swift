@@ -277,6 +277,10 @@ extension MongoError.Code {
     package static let snapshotTooOld = Self(rawValue: 239)
     /// The server does not yet have the data of the point in time that a read requests.
     package static let snapshotUnavailable = Self(rawValue: 246)
+    /// The server has no such transaction, for example because it was aborted or its session was ended.
+    package static let noSuchTransaction = Self(rawValue: 251)
+    /// The transaction was open for longer than the server allows.
+    package static let transactionTooOld = Self(rawValue: 290)
     /// The cursor was killed.
     package static let cursorKilled = Self(rawValue: 237)
     /// A `$convert` found a value that it cannot convert.

@@ -24,6 +24,8 @@ package final class Overload: Sendable {
         /// The caller of a write retries it after renewing its lease, and may have to build the write again. A failed
         /// read would cost more, because the caller would have to open its cursor again and read from the beginning.
         package static let short = Limit(reads: .seconds(5), writes: .zero)
+        /// A refused command waits a second, because a transaction that has to be repeated would cost the server more.
+        package static let brief = Limit(reads: .seconds(1), writes: .seconds(1))
         /// Every refused command fails at once.
         package static let atOnce = Limit(reads: .zero, writes: .zero)
         /// A refused command waits at most five seconds, and a stop signal does not end the wait earlier.

@@ -55,12 +55,13 @@ struct ReplyBatch: ~Copyable {
 extension ClientLease {
     /// Runs a `find` or a `getMore` on the member that the options name, and returns its reply.
     func runForBatch(
-        _ command: BSONDocument, on database: String, options: BSONDocument
+        _ command: BSONDocument, on database: String, options: BSONDocument,
+        readPreference: ReadPreference = .chosenMember
     ) throws(MongoError) -> ReplyBatch {
         try pool.overload.retrying(writes: false) { () throws(MongoError) in
             var error = bson_error_t()
             var answer = unsafe cmongoc_reply()
-            let isDone = unsafe run(.raw, command, on: database, options: options, .chosenMember, &answer, &error)
+            let isDone = unsafe run(.raw, command, on: database, options: options, readPreference, &answer, &error)
             guard isDone else { throw explained(MongoError(error, reply: unsafe answer.take(), host: host)) }
             return unsafe ReplyBatch(owning: answer)
         }

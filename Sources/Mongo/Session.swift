@@ -67,16 +67,25 @@ extension Session {
     /// The operations that use ``options(adding:)`` from now on belong to the transaction. They see one point in time,
     /// and happen all together or not at all. The change events of the transaction's writes name this session. The
     /// corresponding C function is `mongoc_client_session_start_transaction`.
-    /// - Parameter commitLimit: the longest time for the server to commit, and for a majority to acknowledge it.
+    /// - Parameters:
+    ///   - commitLimit: the longest time for the server to commit, and for a majority to acknowledge it.
+    ///   - isLocal: whether the transaction reads the newest data of the primary (read concern `local`), which is one
+    ///     point in time on a replica set, but not on a sharded cluster.
+    ///   - isMajority: whether the commit waits for a majority; if not, only the primary acknowledges it.
     /// - Throws: ``MongoError`` when a transaction is already running, or the deployment does not support transactions.
-    package func startTransaction(commitLimit: Duration) throws(MongoError) {
+    package func startTransaction(
+        commitLimit: Duration, isLocal: Bool = false, isMajority: Bool = true
+    ) throws(MongoError) {
         var error = bson_error_t()
-        guard unsafe cmongoc_session_start_transaction(handle, commitLimit.milliseconds, &error) else {
+        guard
+            unsafe cmongoc_session_start_transaction(
+                handle, isLocal, isMajority, commitLimit.milliseconds, &error)
+        else {
             throw MongoError(error, host: lease.host)
         }
     }
 
-    /// Commits the transaction, and waits for a majority.
+    /// Commits the transaction, and waits for the members that the transaction was started with.
     ///
     /// The corresponding C function is `mongoc_client_session_commit_transaction`, which tries twice.
     /// - Throws: ``MongoError``; after a transient error, the transaction may have been committed.
@@ -93,9 +102,12 @@ extension Session {
     ///
     /// The server aborts a transaction by itself after a minute, by default. The corresponding C function is
     /// `mongoc_client_session_abort_transaction`.
-    package func abortTransaction() {
-        guard unsafe mongoc_client_session_in_transaction(handle) else { return }
-        _ = unsafe mongoc_client_session_abort_transaction(handle, nil)
+    /// - Returns: whether the server certainly has no transaction of this session any more.
+    @discardableResult
+    package func abortTransaction() -> Bool {
+        guard unsafe mongoc_client_session_in_transaction(handle) else { return true }
+        var error = bson_error_t()
+        return unsafe mongoc_client_session_abort_transaction(handle, &error)
     }
 }
 

@@ -31,6 +31,9 @@ package struct UpdateStatement: Hashable, Sendable {
         self.collation = collation
     }
 
+    /// About how many bytes the statement takes in a command.
+    package var byteCount: Int { filter.bytes.count + update.byteCount + 100 }
+
     /// The statement as the `update` command takes it.
     var document: BSONDocument {
         var builder = BSONBuilder()

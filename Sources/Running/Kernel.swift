@@ -33,6 +33,14 @@ package struct Kernel: ~Copyable {
     private final class State {
         /// The lease that this runner holds; `nil` in a dry run.
         var heldLease: HeldLease?
+        /// The number of this runner's last transaction, as the job's record has it.
+        var sequence: Int64 = 0
+        /// The job's record, if it is not as this runner's last transaction left it.
+        var fallenBack: BSONDocument?
+        /// The session of the runner's transactions; `nil` before ``beginTransactions(after:)``.
+        var session: TransactionSession?
+        /// When a majority last had all transactions; `nil` if it has all of them.
+        var unconfirmedSince: ContinuousClock.Instant?
         /// How long the run has waited, since the last ``restart()``, for writes to reach a majority of the replica
         /// set; ``worked`` does not include this time.
         var waited = Duration.zero
@@ -105,8 +113,20 @@ package struct Kernel: ~Copyable {
     private func renewOnce(setting changes: BSONDocument) throws {
         guard let lease = state.heldLease?.lease else { return }
         let askedAt = ContinuousClock.now
-        let renewed = try Overload.within(.atOnce) { try store.ranges.renew(lease, setting: changes) }
+        let (renewed, record) = try Overload.within(.atOnce) { try store.ranges.renew(lease, setting: changes) }
         state.heldLease?.extend(renewed, askedAt: askedAt)
+        note(record)
+    }
+
+    /// Compares the job's record with this runner's last transaction.
+    ///
+    /// The record of a runner without transactions has no number, so it never differs.
+    private func note(_ record: BSONDocument) {
+        state.unconfirmedSince = nil
+        guard state.session != nil else { return }
+        let stored = RangeStore.sequence(of: record)
+        guard stored != state.sequence else { return }
+        (state.sequence, state.fallenBack) = (stored, record)
     }
 
     // MARK: The lease
@@ -151,15 +171,82 @@ package struct Kernel: ~Copyable {
             let askedAt = ContinuousClock.now
             return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
-        state.heldLease?.renew(renewed, askedAt: askedAt)
+        state.heldLease?.renew(renewed.0, askedAt: askedAt)
+        note(renewed.1)
         // The renewal waited for a majority. A wait for a majority does not count as time worked.
         state.waited += askedAt.duration(to: .now)
     }
 
-    /// Extends the lease if more than half of its time has passed; must not be called during a write.
+    /// Extends the lease if more than half of its time has passed, or if some transactions were not confirmed by a
+    /// majority for ``longestUnconfirmed``; must not be called during a write.
     package func keepLease() throws {
         state.heldLease?.refence()
-        if state.heldLease?.isHalfOver ?? false { try extendLease() }
+        let isUnconfirmed = state.unconfirmedSince.map { $0.duration(to: .now) > Self.longestUnconfirmed } ?? false
+        if isUnconfirmed || state.heldLease?.isHalfOver ?? false { try extendLease() }
+    }
+
+    /// How long transactions may stay unconfirmed by a majority while the runner goes on.
+    private static var longestUnconfirmed: Duration { .seconds(3) }
+
+    // MARK: Transactions
+
+    /// Opens and records the session of the runner's transactions, so that another runner can end it.
+    /// - Parameter record: the job's record, as the runner found it when it took the lease.
+    package func beginTransactions(after record: BSONDocument) throws {
+        guard !isDry else { return }
+        state.sequence = RangeStore.sequence(of: record)
+        state.session = try retrying {
+            try TransactionSession.open(
+                on: pool, for: store.sessions, of: store.identity.owner, database: store.client.database)
+        }
+    }
+
+    /// Whether ``takeFallenBack()`` has a record.
+    package var hasFallenBack: Bool { state.fallenBack != nil }
+
+    /// Returns the job's record if it is not as this runner left it, and `nil` otherwise.
+    ///
+    /// An election undid transactions of this runner, or a transaction was committed although its reply was lost. The
+    /// runner continues from the record.
+    package func takeFallenBack() -> BSONDocument? {
+        defer { state.fallenBack = nil }
+        return state.fallenBack
+    }
+
+    /// Runs a transaction, and repeats it after temporary failures.
+    ///
+    /// `body` reads, calls ``FencedTransaction/fence(setting:)`` and writes. It is called again for each attempt.
+    /// - Returns: the outcome; if the job's record was not as this runner left it, ``takeFallenBack()`` then has it.
+    /// - Throws: ``RunError``, for example of kind `leaseLost`; ``MongoError``; the errors of `body`.
+    package func transaction<R>(
+        _ body: (borrowing FencedTransaction) throws -> R
+    ) throws -> FencedTransaction.Outcome<R> {
+        guard let session = state.session else { preconditionFailure("transactions were not begun") }
+        return try retrying { () throws -> FencedTransaction.Outcome<R> in
+            try keepLease()
+            guard state.fallenBack == nil else { return .fallenBack }
+            let transaction = FencedTransaction(
+                in: session, on: store.ranges, under: lease, after: state.sequence, isLocal: !client.isBehindRouter)
+            let result: FencedTransaction.Outcome<R>
+            do {
+                result = try transaction.run(body)
+            } catch {
+                // A commit without a reply may have been done. The job's record shows it.
+                if transaction.isCommitUnknown {
+                    try extendLease()
+                    if state.fallenBack != nil { return .fallenBack }
+                }
+                throw error
+            }
+            switch result {
+            case .committed:
+                state.sequence += 1
+                if state.unconfirmedSince == nil { state.unconfirmedSince = .now }
+            case .fallenBack: try extendLease()
+            case .abandoned, .refused, .conflict: break
+            }
+            return result
+        }
     }
 
     /// Records that the server may still execute a write that failed with the given error.
@@ -188,7 +275,10 @@ package struct Kernel: ~Copyable {
 
     /// Releases the lease, unless the server may still execute a write under it.
     /// - Returns: a note for the operator if the lease is kept until it ends; otherwise `nil`.
-    package func leave() -> String? { state.heldLease.flatMap { store.ranges.leave($0) } }
+    package func leave() -> String? {
+        state.session?.close()
+        return state.heldLease.flatMap { store.ranges.leave($0) }
+    }
 
     // MARK: Waiting
 

@@ -41,6 +41,10 @@ package struct LeaseSeeker {
         var deadRunners = 0
         while true {
             try freeing()
+            if try isBeingFreed(store), !retry.stop.isRaised {
+                PosixThread.sleep(.milliseconds(100))
+                continue
+            }
             let askedAt = ContinuousClock.now
             switch try retry.run({ try store.ranges.acquire(for: use) }) {
             case .taken(let lease, let range):
@@ -69,6 +73,16 @@ package struct LeaseSeeker {
                 }
                 PosixThread.sleep(min(max(needed, .milliseconds(50)), .milliseconds(250)))
             }
+        }
+    }
+
+    /// Ends the sessions of dead runners, whose transactions may still lock the lease's record.
+    /// - Returns: whether the lease is free, but its last runner was alive a moment ago; its transaction may still lock
+    ///   the record.
+    private func isBeingFreed(_ store: borrowing StateStore) throws -> Bool {
+        try retry.run {
+            guard try store.sessions.endDead(except: identity.owner) else { return false }
+            return try store.ranges.otherHolder() == nil
         }
     }
 

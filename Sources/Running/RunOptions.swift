@@ -34,8 +34,6 @@ package struct RunOptions: Sendable {
     package var lockWait: Duration = .seconds(10)
     /// Whether the run removes locks of the sync translator that have not changed during ``lockWait``.
     package var unsetsLocks = false
-    /// Whether an undo also undoes changes that the job might not have made.
-    package var includesUncertain = false
     /// How long an operation is retried after temporary failures, such as an election.
     package var retryLimit: Duration = .seconds(60)
 

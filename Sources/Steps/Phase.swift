@@ -121,17 +121,6 @@ package struct Phase: Sendable {
         removesFields = phases.contains(where: \.removesFields)
     }
 
-    /// The condition that a document has an array among the values that the steps read or write.
-    ///
-    /// The server renumbers an array if its keys are not 0, 1, 2 and so on. ``AlteredDocument/orArray`` does not
-    /// examine the keys, so it holds for every document that meets this condition, even if the server would not alter
-    /// the document.
-    package var hasArray: Expression { .any(steps.alike.map(\.altered.hasArray)) }
-
-    /// Whether the old value can be determined from each value that the phase writes; see
-    /// ``StepKind/determinesOldValue``.
-    package var determinesOldValue: Bool { steps.allSatisfy(\.step.kind.determinesOldValue) }
-
     /// Whether no step might make a syncing document unsyncable.
     ///
     /// If `false`, each chunk is checked before it is written.

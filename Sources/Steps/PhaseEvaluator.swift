@@ -14,7 +14,6 @@ package struct PhaseEvaluator: Sendable {
     /// The fields that the phase's expressions read.
     private var group: SharedFields
     private let needs: CompiledExpression
-    private let hasArray: CompiledExpression
     private let parts: [Part]
     /// The top-level fields that the phase may write or remove.
     private let touched: [Touched]
@@ -72,7 +71,6 @@ package struct PhaseEvaluator: Sendable {
             parts.append(Part(needs: needs, update: update))
         }
         self.parts = parts
-        hasArray = CompiledExpression(phase.hasArray, in: &group)
         let written = parts.count == 1 && parts[0].update.isOneStage ? parts[0].update.names : nil
         changesOnlyTouched = written.map { Set($0).isSubset(of: phase.touched) } ?? false
         names = phase.touched
@@ -95,12 +93,6 @@ package struct PhaseEvaluator: Sendable {
     package func isNeeded(by document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Bool {
         try frame.locate(group, in: document)
         return try needs.holds(for: document, in: &frame)
-    }
-
-    /// Whether a document meets the condition ``Phase/hasArray``; `frame` must hold the document's fields.
-    /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
-    package func hasArray(_ document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Bool {
-        try hasArray.holds(for: document, in: &frame)
     }
 
     /// Returns the values that a document's touched fields have before and after the phase.

@@ -36,6 +36,11 @@ package struct Target {
             throw RunError(
                 .unsupportedCollection, "\(namespace) is a \(info.kind): it cannot be backfilled")
         }
+        guard info.options["capped"]?.isTrue != true else {
+            throw RunError(
+                .unsupportedCollection,
+                "\(namespace) is a capped collection, which has no transactions: it cannot be backfilled")
+        }
         // Commands accept the field `collectionUUID` since MongoDB 6.0, whose wire version is 17.
         let checksUUID = try client.hello().maxWireVersion >= 17
         return Target(

@@ -23,7 +23,8 @@ import Testing
         #expect(groups.first?.ids == (0..<1_000).map { .integer($0) })
         #expect(groups.first?.before == [:])
         #expect(groups.first?.added == ["email"])
-        #expect(groups.first?.after == JournalDigest(of: ["email": ""]))
+        let after: BSONDocument = ["email": ""]
+        #expect(groups.first?.after == [JournalDigest(of: try after.view.find("email"), in: after.view)])
         #expect(journal.count == 1_000)
         #expect(journal.bytes < 1_000 * 30 + 200)
     }
@@ -36,7 +37,8 @@ import Testing
         #expect(journal.count == 1)
         #expect(group.before == ["age": 5])
         #expect(group.names == ["age"])
-        #expect(group.after == JournalDigest(of: ["age": "5"]))
+        let after: BSONDocument = ["age": "5"]
+        #expect(group.after == [JournalDigest(of: try after.view.find("age"), in: after.view)])
     }
 
     @Test func aTypeIsAChange() throws {
@@ -65,10 +67,10 @@ import Testing
         try journal.add(before: before, after: after, positions: try before.positions(of: ["b", "c", "e"]))
         let group = try #require(try groups(journal).first)
         #expect(group.places == [2, 3])
-        let restoring = Restoring(id: 1, group: group, groupIndex: 0, current: after)
+        let restoring = Restoring(id: 1, index: 0, group: group, current: after)
         #expect(try restoring.restored() == before)
         // Undo keeps fields that other clients have added since the job.
-        let later = Restoring(id: 1, group: group, groupIndex: 0, current: after.appending("f", 6))
+        let later = Restoring(id: 1, index: 0, group: group, current: after.appending("f", 6))
         #expect(try later.restored() == before.appending("f", 6))
     }
 }

@@ -50,13 +50,23 @@ import Testing
     @Test func moreThanFiveTimesTheTargetFallsToATenthAtOnce() {
         var size = size(500, cap: 10_000)
         for _ in 0..<10 { size.learn(from: 500, time: .milliseconds(1)) }
-        size.learn(from: 500, time: .milliseconds(2_501))
+        size.learn(from: 500, time: .milliseconds(25_001))
         #expect(size.documents == 50)
         // Measurements from before the last change of the size are ignored.
         for _ in 0..<10 { size.learn(from: 50, time: .milliseconds(50)) }
         #expect(size.documents == 50)
         size.learn(from: 50, time: .milliseconds(50))
         #expect(size.documents == 75)
+    }
+
+    @Test func timeAloneDoesNotMakeChunksSmallerThanAHundred() {
+        var size = size(500, cap: 10_000)
+        size.learn(from: 500, time: .milliseconds(2_501))
+        #expect(size.documents == 100)
+        size.learn(from: 100, time: .milliseconds(2_501))
+        #expect(size.documents == 100)
+        size.learn(from: 100, time: .milliseconds(1), bytes: 6 << 30)
+        #expect(size.documents == 10)
     }
 
     @Test func feedbackOfAnotherSizeIsIgnored() {
@@ -89,7 +99,7 @@ import Testing
 
     @Test func aLowerCapHoldsAtOnceAndAHigherOneIsGrownInto() {
         var limits = Job.Limits()
-        limits.chunkDocuments = 100
+        (limits.chunkDocuments, limits.chunkTime) = (100, .milliseconds(500))
         var size = size(500, cap: 500)
         size.adopt(limits)
         #expect(size.documents == 100)
@@ -104,6 +114,7 @@ import Testing
         var limits = Job.Limits()
         limits.chunkDocuments = documents
         limits.chunkBytes = bytes
+        limits.chunkTime = .milliseconds(500)
         return ChunkSize(limits, averageSize: average)
     }
 
@@ -112,6 +123,7 @@ import Testing
         var limits = Job.Limits()
         limits.chunkDocuments = documents
         limits.chunkBytes = bytes
+        limits.chunkTime = .milliseconds(500)
         var size = ChunkSize(limits, averageSize: nil)
         limits.chunkDocuments = cap
         size.adopt(limits)

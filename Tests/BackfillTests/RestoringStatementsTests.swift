@@ -8,62 +8,60 @@ import Testing
 
 /// Tests which documents an undo restores by one statement.
 @Suite struct RestoringStatementsTests {
-    private let lease = Lease(token: 1, end: 0, terms: LeaseTerms(duration: .seconds(20)))
-
-    /// Returns documents that a job changed, each with a group of its own in the journal.
-    ///
-    /// Before the job, each document had the fields `before`, and lacked the fields `added`. The field `n` now has the
-    /// value that `value` returns for the document's index.
+    /// Returns documents whose field `o` a job changed from `before(index)` to `after(index)`, and that have `now(index)`
+    /// there, each with a group of its own in the journal.
     private func documents(
-        _ count: Int = 100, before: BSONDocument = [:], added: [String] = ["n"], _ value: (Int) -> BSONValue
+        _ count: Int, before: (Int) -> BSONValue?, after: @escaping (Int) -> BSONValue, now: ((Int) -> BSONValue)? = nil
     ) throws -> [Restoring] {
         try (0..<count).map { index in
-            let now: BSONDocument = ["n": value(index)]
-            let group = try JournalGroup([
-                "b": .object(before), "n": .array(of: added.map { .string($0) }), "a": JournalDigest(of: now).bson,
-                "i": [.integer(index)],
-            ])
-            let current: BSONDocument = ["_id": .integer(index), "n": value(index)]
-            return Restoring(id: .integer(index), group: try #require(group), groupIndex: index, current: current)
+            var journal = ChunkJournal(touched: ["o"])
+            let was: BSONDocument = before(index).map { ["o": $0] } ?? [:]
+            try journal.add(.integer(index), before: was, after: ["o": after(index)])
+            let stored = try #require(journal.parts.first?.document?.values.first?.document)
+            let group = try #require(try JournalGroup(stored))
+            return Restoring(
+                id: .integer(index), index: index, group: group,
+                current: ["_id": .integer(index), "o": (now ?? after)(index)])
         }
     }
 
-    private func statements(_ documents: [Restoring]) throws -> RestoringStatements {
-        try RestoringStatements(documents, under: lease, grouped: true, for: 1)
+    private func statements(_ documents: [Restoring], grouped: Bool = true) throws -> RestoringStatements {
+        try RestoringStatements(documents, grouped: grouped, guarded: false)
     }
 
     @Test func documentsFromWhichTheSameFieldIsRemovedShareAStatement() throws {
-        let statements = try statements(try documents { .string("value \($0)") })
+        let statements = try statements(documents(100, before: { _ in nil }, after: { .integer($0) }))
         #expect(statements.all.count == 1)
-        #expect(statements.all[0].update == ["$unset": ["n": ""]])
+        #expect(statements.all[0].update == ["$unset": ["o": ""]])
         #expect(statements.all[0].filter["_id"]?.document?["$in"]?.document?.values.count == 100)
         #expect(statements.onlyDocument(of: 0) == nil)
     }
 
-    @Test func aStatementComparesAtMostAThousandDocuments() throws {
-        #expect(try statements(try documents(2_500) { .integer($0) }).all.count == 3)
-    }
-
     @Test func documentsWithOtherValuesBeforeDoNotShareOne() throws {
-        let all = try (0..<3).flatMap { before in
-            try documents(2, before: ["n": .integer(before)], added: []) { .string("\(before) \($0)") }
-        }
-        // The three calls of `documents` give the same `_id`s and group indexes, so each document gets new ones here.
-        let distinct = all.enumerated().map { index, document in
-            Restoring(id: .integer(index), group: document.group, groupIndex: index, current: document.current)
-        }
-        #expect(try statements(distinct).all.count == 3)
-    }
-
-    @Test(arguments: [.double(1.5), ["x": 1], [1, 2]] as [BSONValue])
-    func valuesThatAListDoesNotCompareExactlyAreComparedOneByOne(_ value: BSONValue) throws {
-        #expect(try statements(try documents(3) { _ in value }).all.count == 3)
+        #expect(try statements(documents(6, before: { .integer($0 / 2) }, after: { _ in "x" })).all.count == 3)
     }
 
     @Test func afterARefusalEachDocumentHasItsOwnStatement() throws {
-        let all = try documents(3) { .integer($0) }
-        let statements = try RestoringStatements(all, under: lease, grouped: false, for: 2)
+        let statements = try statements(documents(3, before: { _ in 1 }, after: { _ in "x" }), grouped: false)
         #expect(statements.all.count == 3)
         #expect((0..<3).map { statements.onlyDocument(of: $0) } == [0, 1, 2])
+    }
+
+    @Test func anotherClientsChangeWithinTheObjectStays() throws {
+        let all = try documents(
+            2, before: { _ in ["x": 1, "y": 1] }, after: { _ in ["x": "1", "y": 1] },
+            now: { $0 == 0 ? ["x": "1", "y": 2] : ["x": "1", "y": 1] })
+        #expect(try all.map { try $0.group.compare($0.current) } == [.asWritten, .asWritten])
+        #expect(try all[0].restored() == ["_id": 0, "o": ["x": 1, "y": 2]])
+        #expect(try all[1].restored() == ["_id": 1, "o": ["x": 1, "y": 1]])
+        #expect(try statements(all).all.count == 2)
+    }
+
+    @Test func aChangeAtThePathItselfIsFound() throws {
+        let all = try documents(
+            1, before: { _ in ["x": 1] }, after: { _ in ["x": "1"] }, now: { _ in ["x": 2] })
+        #expect(try all[0].group.compare(all[0].current) == .changed)
+        #expect(try all[0].group.compare(["_id": 0, "o": ["x": 1]]) == .asBefore)
+        #expect(try all[0].group.compare(["_id": 0]) == .changed)
     }
 }

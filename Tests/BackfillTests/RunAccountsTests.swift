@@ -4,127 +4,42 @@ import Testing
 @testable import Backfill
 @testable import Jobs
 
-/// Tests that a run counts each document once, even after failures and retries.
+/// Tests that a run counts a document once, even if several phases change it.
 @Suite struct RunTallyTests {
-    @Test func aChunkCountsWithItsCheckpoint() {
+    @Test func inAJobOfOnePhaseEachDocumentIsFresh() {
         var tally = RunTally()
-        tally.wrote(3)
-        #expect(tally.documents == 0 && tally.uncountedDocuments == 3)
-        tally.checkpointed()
-        #expect((tally.chunks, tally.documents, tally.updates) == (1, 3, 3))
-        #expect(tally.uncounted == 0)
+        tally.committed([1, 2])
+        #expect(tally.fresh([1, 2, 3]) == 3)
     }
 
-    @Test func aDocumentThatTwoPhasesChangeIsOneDocumentAndTwoUpdates() {
+    @Test func aDocumentThatTwoPhasesChangeIsOneDocument() {
         var tally = RunTally()
         tally.beginPhases()
-        tally.begin([1, 2])
-        tally.wrote(2)
-        tally.checkpointed()
-        tally.begin([2, 3])
-        tally.wrote(2)
-        tally.checkpointed()
-        #expect((tally.documents, tally.updates) == (3, 4))
+        #expect(tally.fresh([1, 2]) == 2)
+        tally.committed([1, 2])
+        #expect(tally.fresh([2, 3]) == 1)
     }
 
-    @Test func changesOfAFailedWriteCountWhenTheyAreReported() {
+    @Test func afterAnElectionUndidAChangeItsDocumentCountsAgain() {
         var tally = RunTally()
-        tally.failed(2)
-        #expect(tally.uncounted == 2 && !tally.isLow)
-        tally.failed(nil)
-        #expect(tally.uncounted == 2 && tally.isLow)
-    }
-
-    @Test func aChunkThatIsGivenUpCountsNothing() {
-        var tally = RunTally()
-        tally.wrote(5)
-        tally.giveUp(isLow: true)
-        tally.checkpointed()
-        #expect(tally.documents == 0 && tally.isLow)
-    }
-
-    @Test func uncheckpointedCountsAreTakenOver() {
-        var tally = RunTally()
-        tally.wrote(4)
-        #expect(tally.takeOver() == 4)
-        #expect((tally.chunks, tally.documents) == (0, 4))
+        tally.beginPhases()
+        tally.committed([1])
+        tally.reset()
+        #expect(tally.fresh([1]) == 1)
     }
 }
 
-/// Tests that an undo counts each document once, even if its batch has to be tried again.
-@Suite struct UndoTallyTests {
-    @Test func aBatchThatIsTriedAgainCountsOnce() {
-        var tally = UndoTally()
-        for _ in 0..<2 {
-            tally.makeUnsyncable([1, 2])
-            tally.move([2])
-        }
-        #expect(tally.madeUnsyncable == 0 && tally.moved == 0)
-        tally.finish([1, 2, 3]) { _ in true }
-        #expect(tally.madeUnsyncable == 2 && tally.moved == 1)
-        tally.finish([1, 2, 3]) { _ in true }
-        #expect(tally.madeUnsyncable == 2 && tally.moved == 1)
-    }
-
-    /// The first attempt to restore a batch of four documents fails, so the batch is divided into two halves.
-    ///
-    /// Each document counts once.
-    @Test func aBatchThatIsHalvedCountsOnce() {
-        var tally = UndoTally()
-        tally.makeUnsyncable([1, 2, 3, 4])
-        for half in [[1, 2], [3, 4]] as [[BSONValue]] {
-            tally.makeUnsyncable(half)
-            tally.finish(half) { _ in true }
-        }
-        #expect(tally.madeUnsyncable == 4)
-    }
-
-    @Test func aSkippedDocumentIsNotCounted() {
-        var tally = UndoTally()
-        tally.makeUnsyncable([1, 2])
-        tally.move([1])
-        tally.finish([1, 2]) { $0 != 1 }
-        #expect(tally.madeUnsyncable == 1 && tally.moved == 0)
-    }
-}
-
-/// Tests how a run counts the documents that it makes unsyncable.
-///
-/// Also tests which of these documents the run still has to check, because it is not known whether they became
-/// unsyncable.
+/// Tests the count of the documents that a run made unsyncable.
 @Suite struct UnsyncAccountTests {
-    @Test func aWriteThatIsTriedAgainCountsOnce() {
+    @Test func onlyDocumentsThatStopSyncingCount() {
         var account = UnsyncAccount()
-        account.begin(unsyncable: [1, 2])
-        account.begin(unsyncable: [1, 2, 3])
-        #expect(account.unsyncable == 3)
-    }
-
-    /// A document counts twice if a user repairs it after the run's checkpoint and the job then makes it unsyncable
-    /// again.
-    @Test func afterItsCheckpointADocumentCountsAgain() {
-        var account = UnsyncAccount()
-        account.begin(unsyncable: [1])
-        account.confirm(unsyncable: [1])
-        account.begin(unsyncable: [1])
-        #expect(account.unsyncable == 2)
-    }
-
-    @Test func aSkippedDocumentIsNotCountedAsUnsyncableAndIsChecked() {
-        var account = UnsyncAccount()
-        account.begin(unsyncable: [1, 2])
-        account.skip(1)
-        #expect(account.unsyncable == 1 && account.takeUnconfirmed() == [1])
-        // Document 9 was never counted, because no write of it was begun, so skipping it does not lower the count.
-        account.skip(9)
+        account.add(
+            [Judgement.unsyncable, .safe, nil].enumerated().map { index, judgement in
+                var document = DueDocument(id: .integer(index))
+                document.judgement = judgement
+                return document
+            })
         #expect(account.unsyncable == 1)
-    }
-
-    @Test func aPossiblyUnsyncableDocumentIsCheckedOnce() {
-        var account = UnsyncAccount()
-        account.reserve(possiblyUnsyncable: [1, 2])
-        #expect(account.takeUnconfirmed() == [1, 2])
-        #expect(account.takeUnconfirmed().isEmpty)
     }
 }
 
@@ -134,6 +49,7 @@ import Testing
     private func limits(_ documents: Int, bytes: Int = 1 << 30) -> Job.Limits {
         var limits = Job.Limits()
         (limits.chunkDocuments, limits.chunkBytes) = (documents, bytes)
+        limits.chunkTime = .milliseconds(500)
         return limits
     }
 
@@ -150,7 +66,8 @@ import Testing
         pacing.halve(from: 20)
         var sizes = [pacing.documents]
         while pacing.documents < 100 {
-            _ = pacing.learn(from: pacing.documents, isWhole: true, time: .milliseconds(1))
+            pacing.note(.milliseconds(1))
+            _ = pacing.learn(from: pacing.documents, isWhole: true)
             sizes.append(pacing.documents)
         }
         #expect(sizes == [10, 20, 40, 80, 100])
@@ -164,7 +81,10 @@ import Testing
 
     @Test func thatOneDocumentTakesTooLongIsReportedOnce() {
         var pacing = pacing(1)
-        let reported = (0..<3).map { _ in pacing.learn(from: 1, isWhole: true, time: .seconds(60)) }
+        let reported = (0..<3).map { _ in
+            pacing.note(.seconds(60))
+            return pacing.learn(from: 1, isWhole: true)
+        }
         #expect(reported == [true, false, false])
     }
 

@@ -12,7 +12,7 @@ import Testing
     private func part(pass: Int, sequence: Int64, after: BSONValue?, touched: String) throws -> JournalPart {
         let part = try JournalPart([
             "_id": ["job": "job", "range": 0, "seq": .long(sequence), "part": 0], "pass": .integer(pass), "phase": 0,
-            "chunk": ["after": .array(of: after.map { [$0] } ?? []), "through": [9]],
+            "chunk": ["number": after ?? 0],
             "touched": .array(of: [.string(touched)]), "groups": [],
         ])
         return try #require(part)
@@ -64,10 +64,9 @@ import Testing
 extension Restoring {
     /// Returns the ``Restoring`` of a document in which a job changed one field to "new".
     static func changed(_ id: BSONValue, _ name: String, was: BSONValue) throws -> Restoring {
-        let after = JournalDigest(of: BSONDocument([(name, BSONValue.string("new"))]))
-        let group = try JournalGroup([
-            "b": .object(BSONDocument([(name, was)])), "a": after.bson, "i": .array(of: [id]),
-        ])
-        return Restoring(id: id, group: try #require(group), groupIndex: 0, current: ["_id": id])
+        var journal = ChunkJournal(touched: [name])
+        try journal.add(id, before: BSONDocument([(name, was)]), after: BSONDocument([(name, .string("new"))]))
+        let stored = try #require(journal.parts.first?.document?.values.first?.document)
+        return Restoring(id: id, index: 0, group: try #require(try JournalGroup(stored)), current: ["_id": id])
     }
 }

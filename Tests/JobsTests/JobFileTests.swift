@@ -57,9 +57,9 @@ import Testing
         #expect(job.activeSchema == nil)
         #expect(job.nextSchema == nil)
         #expect(job.limits == Job.Limits())
-        #expect(job.limits.chunkDocuments == 100_000)
-        #expect(job.limits.chunkTime == .milliseconds(500))
-        #expect(job.limits.chunkBytes == 16 << 20)
+        #expect(job.limits.chunkDocuments == 500)
+        #expect(job.limits.chunkTime == .milliseconds(10))
+        #expect(job.limits.chunkBytes == 4 << 20)
         #expect(job.limits.ceiling == 90_000)
     }
 

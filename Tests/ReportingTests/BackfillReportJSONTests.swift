@@ -21,7 +21,6 @@ import Testing
                   "duration_ms": 5840,
                   "documents": 100000,
                   "changed": 1790,
-                  "changed_is_lower_bound": false,
                   "updates": 0,
                   "refreshed": null,
                   "chunks": 20,

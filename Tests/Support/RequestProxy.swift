@@ -11,6 +11,7 @@ package final class RequestProxy: Sendable {
     private let relay: Relay
     private let fault: RequestFault?
     private let visit: Int
+    private let command: String?
     private let state = Mutex(State())
 
     private struct State {
@@ -23,9 +24,12 @@ package final class RequestProxy: Sendable {
     /// - Parameters:
     ///   - host: the server, as `127.0.0.1:port`.
     ///   - visit: the number of the request to which the fault is applied; the first request has the number 1.
+    ///   - command: the name of the only command whose requests are counted; `nil` to count all requests.
     ///   - fault: the fault; `nil` to count requests only.
-    package init(before host: String, at visit: Int = 0, _ fault: RequestFault? = nil) throws {
-        (relay, self.fault, self.visit) = (try Relay(before: host), fault, visit)
+    package init(
+        before host: String, at visit: Int = 0, of command: String? = nil, _ fault: RequestFault? = nil
+    ) throws {
+        (relay, self.fault, self.visit, self.command) = (try Relay(before: host), fault, visit, command)
         relay.start { [self] connection in
             let struck = Struck()
             connection.start { [self] in
@@ -60,7 +64,9 @@ package final class RequestProxy: Sendable {
 
     /// Counts a request, and returns whether the fault applies to it.
     private func strikes(_ message: WireMessage) -> Bool {
-        guard let name = message.command, !Self.drivers.contains(name.lowercased()) else { return false }
+        guard let name = message.command, !Self.drivers.contains(name.lowercased()),
+            command == nil || name == command
+        else { return false }
         return state.withLock { state in
             state.requests += 1
             guard fault != nil, state.requests == visit else { return false }

@@ -27,8 +27,10 @@ package final class ThreeNodes: Sendable {
     ///
     /// If only the first member can be elected, it considers another member healthy for a minute after that member has
     /// stopped answering. The throttle ignores the lag of members that are not healthy.
-    /// - Parameter electsAny: whether every member can be elected; otherwise only the first one can.
-    package static func start(electsAny: Bool = false) async throws -> ThreeNodes {
+    /// - Parameters:
+    ///   - electsAny: whether every member can be elected; otherwise only the first one can.
+    ///   - hasArbiter: whether the third member is an arbiter, which votes and has no data.
+    package static func start(electsAny: Bool = false, hasArbiter: Bool = false) async throws -> ThreeNodes {
         var started: [(process: WatchedProcess, host: String)] = []
         do {
             for _ in 0..<3 {
@@ -42,7 +44,10 @@ package final class ThreeNodes: Sendable {
                 electsAny
                 ? Mongod(uri: "mongodb://\(all)/?replicaSet=\(Mongod.setName)", host: all, process: nil) : first
             let members = hosts.enumerated().map { index, host -> BSONValue in
-                ["_id": .integer(index), "host": .string(host), "priority": index == 0 || electsAny ? 1 : 0]
+                [
+                    "_id": .integer(index), "host": .string(host), "priority": index == 0 || electsAny ? 1 : 0,
+                    "arbiterOnly": .bool(hasArbiter && index == 2),
+                ]
             }
             try await first.admin([
                 "replSetInitiate": [
@@ -55,8 +60,8 @@ package final class ThreeNodes: Sendable {
             let set = ThreeNodes(
                 primary: primary, secondaries: Array(hosts[1...]), processes: started.map(\.process))
             started = []
-            try await waitUntil("both secondaries follow") {
-                try await set.lags().filter { $0.isSecondary && $0.seconds <= 0 }.count == 2
+            try await waitUntil("the secondaries follow") {
+                try await set.lags().filter { $0.isSecondary && $0.seconds <= 0 }.count == (hasArbiter ? 1 : 2)
             }
             if !electsAny { try await set.keepUnreachableMembers() }
             return set

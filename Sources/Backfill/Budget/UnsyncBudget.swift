@@ -42,9 +42,8 @@ struct UnsyncBudget {
 
     /// Judges documents in order, and returns those before the first one for which the unsync budget has no room.
     ///
-    /// At most `room` of the returned documents take room in the budget. A document takes no room in four cases: it has
-    /// no judgement; the phase cannot make it unsyncable; a killed run or another job has already reserved it; or the
-    /// ledger of unsynced documents lists it and its judgement is ``Judgement/possiblyUnsyncable``.
+    /// At most `room` of the returned documents take room in the budget. A document takes no room in three cases: it has
+    /// no judgement; the phase does not make it unsyncable; a killed run or another job has already reserved it.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {
@@ -78,10 +77,7 @@ struct UnsyncBudget {
 
     private struct Recorded {
         let document: DueDocument
-        /// Whether the document already counts in the unsync budget, and so takes no more room.
-        ///
-        /// This is so if the document is reserved already, or if the ledger of unsynced documents lists it and its
-        /// judgement is ``Judgement/possiblyUnsyncable``.
+        /// Whether the document is reserved already, and so takes no more room in the unsync budget.
         var isRecorded: Bool
         /// Whether this job itself has reserved the document, for example in a run that was killed.
         var isOwn: Bool
@@ -103,7 +99,7 @@ struct UnsyncBudget {
             let isShown = shown.contains(document.id)
             return Recorded(
                 document: document,
-                isRecorded: pending.contains(document.id) || document.judgement == .possiblyUnsyncable && isShown,
+                isRecorded: pending.contains(document.id) || document.judgement == .keptUnsyncable && isShown,
                 isOwn: own.contains(document.id),
                 isStale: document.judgement == .unsyncable && isShown)
         }
@@ -233,49 +229,17 @@ extension SchemaPath {
     }
 }
 
-/// A run's account of unsyncable documents: how many the run made, how many more it may make, and which reserved
-/// documents it still has to check.
+/// A run's account of unsyncable documents.
 struct UnsyncAccount {
-    /// How many documents the run made unsyncable under the active schema, or tried to make unsyncable by a failed
-    /// write.
+    /// How many documents the run made unsyncable under the active schema.
     private(set) var unsyncable = 0
     /// The remaining room in the unsync budget, as read for the previous chunk; `nil` if it has to be read before the
     /// next chunk.
     var headroom: Headroom?
-    /// The `_id`s of reserved documents that might be syncable after their write, and that were not checked since.
-    private(set) var unconfirmed: [BSONValue] = []
-    /// The `_id`s of documents that ``unsyncable`` counts, and whose write has no checkpoint yet.
-    ///
-    /// If such a write is repeated, its documents are not counted again.
-    private var inDoubt: Set<BSONValue> = []
 
-    /// Adds to ``unconfirmed`` documents whose judgement is ``Judgement/possiblyUnsyncable``.
-    ///
-    /// The caller has reserved them, and is about to write them. The write makes such a document unsyncable only if a
-    /// user changes the document first.
-    mutating func reserve(possiblyUnsyncable ids: [BSONValue]) { unconfirmed += ids }
-
-    /// Counts documents that a write is about to make unsyncable.
-    ///
-    /// The caller counts them before the write, because a write that fails may have changed some of them.
-    mutating func begin(unsyncable ids: [BSONValue]) {
-        unsyncable += ids.count { !inDoubt.contains($0) }
-        inDoubt.formUnion(ids)
-    }
-
-    /// Records that a checkpoint confirms the write of the given documents.
-    mutating func confirm(unsyncable ids: [BSONValue]) { inDoubt.subtract(ids) }
-
-    /// Records that a document was not written: adds it to ``unconfirmed``, and no longer counts it in ``unsyncable``.
-    mutating func skip(_ id: BSONValue) {
-        unconfirmed.append(id)
-        if inDoubt.remove(id) != nil { unsyncable -= 1 }
-    }
-
-    /// Empties ``unconfirmed``, and returns the `_id`s that were in it; the caller has to check these documents.
-    mutating func takeUnconfirmed() -> [BSONValue] {
-        defer { unconfirmed = [] }
-        return unconfirmed
+    /// Counts the documents of a committed chunk.
+    mutating func add(_ documents: [DueDocument]) {
+        unsyncable += documents.count { $0.judgement == .unsyncable }
     }
 }
 
@@ -283,22 +247,21 @@ struct UnsyncAccount {
 enum Judgement: Hashable {
     /// The document syncs under the active schema before the change, and would not after it.
     case unsyncable
-    /// A step that can make documents unsyncable changes the document, but does not make it unsyncable.
+    /// The document fails under the active schema already, and would fail after the change only because of the steps
+    /// that can make documents unsyncable.
     ///
-    /// The document fails under the active schema already, or its new values fit. If a user changes the document before
-    /// the write, the write may still make it unsyncable.
-    case possiblyUnsyncable
-    /// No step that can make documents unsyncable changes the document.
-    ///
-    /// The write leaves out all such steps. It therefore cannot make the document unsyncable, even if a user changes
-    /// the document before the write.
+    /// The other steps would make it syncable.
+    case keptUnsyncable
+    /// The document fails under the active schema before and after the change, also because of other fields.
+    case failing
+    /// No step that can make documents unsyncable changes the document, or its new values fit.
     case safe
 
     /// Whether the document is reserved before it is written.
     ///
     /// A reserved document takes room in the unsync budget until it turns out to be syncable, or until the ledger of
     /// unsynced documents lists it.
-    var isCounted: Bool { self != .safe }
+    var isCounted: Bool { self == .unsyncable || self == .keptUnsyncable }
 
     /// Judges a document by its fields before and after the change.
     init(_ change: DueDocument.Change, of phase: Phase, under active: CompiledSchema) throws {
@@ -310,8 +273,19 @@ enum Judgement: Hashable {
             self = .safe
             return
         }
-        let isUnsyncable =
-            try active.check(change.before.view) != .certain && active.check(change.after.view) == .certain
-        self = isUnsyncable ? .unsyncable : .possiblyUnsyncable
+        guard try active.check(change.after.view) == .certain else {
+            self = .safe
+            return
+        }
+        guard try active.check(change.before.view) == .certain else {
+            self = .unsyncable
+            return
+        }
+        let violations = try active.violations(in: change.after.view, includingInfo: false)
+        let isOfOthers = violations.contains { violation in
+            violation.level == .certain
+                && !phase.riskySteps.flatMap(\.step.targets).contains { violation.path.meets($0) }
+        }
+        self = isOfOthers ? .failing : .keptUnsyncable
     }
 }

@@ -1,139 +1,331 @@
 import BSON
 import Concurrency
+import Evaluating
 import JobState
 import Jobs
 import Mongo
 import Running
+import Scanning
 import Steps
 
-/// The procedure for one chunk: find → judge → reserve → journal → write → checkpoint → release reservations.
+/// The procedure for one chunk, which is one transaction: read → evaluate → reserve → fence and checkpoint → journal →
+/// new documents of other collections → write → commit.
 extension BackfillRun {
     /// The outcome of an attempt at a chunk.
     enum Attempt {
-        /// The chunk is done, except for its documents in `rest`; the number says how many documents were changed.
-        case done(Int, rest: [Chunk])
-        /// The chunk was not finished; its documents have to be tried again, in the given chunks.
+        /// The chunk is done, except for its documents in `rest`; the numbers say how many documents it had and how many
+        /// it changed.
+        case done(documents: Int, modified: Int, rest: [Chunk])
+        /// Nothing of the chunk was written; its documents have to be tried again, in the given chunks.
         case again([Chunk])
         /// The run has to stop, and the chunk is not done.
         case stopped(RunStop)
     }
 
-    /// Takes a chunk through all steps of the procedure.
+    /// The documents that a transaction read.
+    private struct Found {
+        /// The documents that need the phase, in the order in which they are written.
+        var documents: [DueDocument] = []
+        /// The `_id`s of the documents that the server has to evaluate.
+        var unknown: [BSONValue] = []
+        /// The place after the documents, if the chunk has the next documents of the collection.
+        var place: RecordPlace?
+        /// The documents of the chunk that were not read, because together they are too large.
+        var rest: [BSONValue] = []
+
+        /// The `_id`s of all documents that may need the phase.
+        var ids: [BSONValue] { documents.map(\.id) + unknown }
+    }
+
+    /// A decision that ends a transaction before it writes.
+    private struct Ending: Error { let stop: RunStop }
+
+    /// The error that the place of a dense read is unknown, for example after an election.
+    private struct PlaceLost: Error {}
+
+    /// Takes a chunk through the procedure.
     ///
-    /// If the unsync budget has too little room for all documents of the chunk, only the first ones are processed.
+    /// If the unsync budget has too little room for all documents of the chunk, only the first ones are written.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
-        journal.begin()
-        do {
-            let attempt = try run(chunk)
-            // An attempt that was cut off or refused may still have written documents. The journal therefore records
-            // which documents every attempt changed.
-            try acknowledge(job.phase(at: chunk.phase))
-            // The attempt may have ended before its checkpoint, but after it wrote documents. An undo needs the journal
-            // entries of these documents, so a majority must have the entries.
-            try journal.confirm(kernel)
-            return attempt
-        } catch let failure as DocumentFailure {
-            try journal.confirm(kernel)
-            return try narrow(chunk, failure.error)
-        } catch {
-            try? acknowledge(job.phase(at: chunk.phase))
-            try? journal.confirm(kernel)
-            saveCount()
-            throw error
+        do { return try attempt(once: chunk) } catch is RoomNeeded {
+            // Documents that were repaired may give room. The budget reads what a majority has, so a majority must have
+            // all chunks before it decides that a document syncs.
+            try kernel.renew()
+            try resume()
+            try freeRepaired()
+            account.headroom = nil
+            do { return try attempt(once: chunk) } catch let needed as RoomNeeded {
+                return .stopped(.threshold(needed.room))
+            }
         }
     }
 
-    private mutating func run(_ chunk: Chunk) throws -> Attempt {
-        var (documents, phase, rest) = try find(chunk)
-        if chunk.phase == job.phases.count { documents = try refreshing.own(among: documents) }
-        if !phase.isSafe {
-            switch try judgeAndReserve(documents, of: phase) {
-            case .stopped(let stop): return .stopped(stop)
-            case .admitted(let admitted):
-                let left = documents.dropFirst(admitted.count)
-                if !left.isEmpty { rest.insert(Chunk(left.map(\.id), phase: chunk.phase), at: 0) }
-                documents = admitted
-            }
-        }
-        documents = try journal(documents, of: phase, at: chunk.phase)
-        guard !documents.isEmpty else {
-            // Nothing was written, so this chunk has no checkpoint. The next checkpoint stores the number of processed
-            // documents.
-            if isLast(chunk), rest.isEmpty { progress.processed += chunk.ids.count }
-            return .done(0, rest: rest)
-        }
-        if FaultInjection.isPlanted(.acknowledgeFirst) {
-            _ = try kernel.store.journal.acknowledge(progress.journaled, JournalStore.Written(), isFinal: false)
-        }
-        tally.begin(documents.map(\.id))
-        let isFirstAttempt = tally.uncounted == 0
-        switch try write(documents, of: phase, carefully: chunk.isCareful) {
-        case .tooSlow: return .again(chunk.rereading(in: pacing.documents))
-        case .refused(let error):
-            try acknowledge(phase)
-            return try narrow(chunk, error)
-        case .done(let conflicts):
-            FaultInjection.reached(.afterWrite)
-            try acknowledge(phase)
-            let modified = tally.uncountedDocuments
-            guard try checkpoint(documents, of: chunk) else { return .again(chunk.rereading(in: chunk.ids.count)) }
-            if chunk.phase == 0, isFirstAttempt, modified == documents.count {
-                try watch?.note(written: documents.map(\.id))
-            }
-            account.confirm(unsyncable: documents.filter { $0.judgement == .unsyncable }.map(\.id))
-            try releaseReservations(phase)
-            // If a user changed a document between the read and the write, the user's change stays. The documents of
-            // the chunk are then read again.
-            if conflicts, let again = chunk.metAgain(documents.map(\.id)) { rest.append(again) }
-            return .done(modified, rest: rest)
-        }
-    }
+    /// The error that the unsync budget has no room for the first document of a chunk.
+    private struct RoomNeeded: Error { let room: Headroom }
 
-    // MARK: Find
-
-    /// Returns the phase of the chunk, and the documents of the chunk that need this phase.
-    ///
-    /// Each document is read as completely as the journal and the unsync budget need it. If not all documents can be
-    /// read at once, `rest` holds the remaining ones, as chunks.
-    private func find(_ chunk: Chunk) throws -> ([DueDocument], Phase, rest: [Chunk]) {
+    private mutating func attempt(once chunk: Chunk) throws -> Attempt {
         let phase = job.phase(at: chunk.phase)
-        let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        // The operator may have recorded after the read that the next schema is deployed. The phase may then make
-        // documents unsyncable, and need more of each document than was read, so the documents are read again.
-        if let documents = chunk.documents, chunk.detail == detail { return (documents, phase, []) }
-        let (now, later) = phase.earlierOfClient.isEmpty ? (chunk, nil) : chunk.cut(after: Self.maximumCleared)
-        let (context, uuid, evidence) = (job.context(collection), checkedUUID, journal.evidence)
-        let amount = ReadAmount(documents: .max, bytes: pacing.bytes)
-        return try kernel.retrying {
-            let phase = try cleared(phase, for: now.ids)
-            var cursor = try DueCursor(
-                .ids(now.ids), of: phase, detail, in: context,
-                collectionUUID: uuid, evidence: evidence)
-            let documents = try cursor.read(amount)
-            let isCut = documents.reduce(0) { $0 + $1.size } >= amount.bytes
-            let read = Set(documents.map(\.id))
-            let left = isCut ? Chunk(now.ids.filter { !read.contains($0) }, phase: now.phase) : nil
-            return (documents, phase, [left, later].compactMap(\.self).filter { !$0.ids.isEmpty })
+        if chunk.conflicts > Self.unguarded, let id = chunk.ids.first { return try guarded(chunk, id, phase) }
+        var found = Found()
+        var written: [DueDocument] = []
+        var account = account
+        var after = progress
+        var (tries, writing) = (0, ContinuousClock.now)
+        let outcome: FencedTransaction.Outcome<Void>
+        do {
+            outcome = try kernel.transaction { transaction in
+                tries += 1
+                // Another member may answer now, where the place means another document.
+                if chunk.isNext, tries > 1 { throw PlaceLost() }
+                (found, written, account, after) = (Found(), [], self.account, progress)
+                try find(chunk, of: phase, in: transaction, &found)
+                var due = found.documents
+                if chunk.phase == job.phases.count { due = try refreshing.own(among: due) }
+                if !phase.isSafe { due = try admitted(due, of: phase, &account) }
+                var journal: ChunkJournal?
+                if runner.keepsJournal {
+                    let (entries, kept) = try self.journal.entries(of: due, phase)
+                    (journal, due) = (entries, kept)
+                }
+                let context = job.context(try transaction.collection(job.job.namespace))
+                guard !due.isEmpty else { return }
+                after = counted(due, of: chunk, afterJournal: journal != nil)
+                try transaction.fence(setting: RangeChange.checkpoint(after))
+                if let journal { try record(journal, of: phase, at: chunk.phase, as: after, in: transaction) }
+                let ready = try ChildWriter(context: context).create(for: due, in: transaction)
+                guard ready.count == due.count else { throw DifferingChildren(ids: Set(ready.map(\.id))) }
+                (written, writing) = (due, .now)
+                let updates = try ChunkWriter(phase: phase, isPerDocument: chunk.isCareful).updates(due)
+                try transaction.update(updates, of: job.job.namespace, options: updateOptions)
+            }
+        } catch let ending as Ending {
+            return .stopped(ending.stop)
+        } catch is PlaceLost {
+            records = nil
+            return .again([])
+        } catch let differing as DifferingChildren {
+            // The linked documents of the others exist with another content, so they are left for the next pass.
+            adopt(found)
+            return .again(chunk.parts(of: max(1, differing.ids.count), found.ids.filter(differing.ids.contains)))
+        } catch let failure as DocumentFailure {
+            adopt(found)
+            return try narrow(chunk, chunk.isNext ? found.ids : chunk.ids, at: nil, failure.error)
+        } catch let error as MongoError where error.isTimeLimit && found.ids.count > 1 {
+            adopt(found)
+            return halved(chunk, found.ids + found.rest)
+        } catch let error as MongoError where chunk.isNext && [.keyNotFound, .noSuchTransaction].contains(error.code) {
+            records = nil
+            return .again([])
+        }
+        var rest = chunk.parts(of: pacing.documents, found.rest)
+        switch outcome {
+        case .fallenBack:
+            try resume()
+            return .again(chunk.isNext ? [] : [chunk])
+        case .abandoned:
+            adopt(found)
+            progress.processed += isLast(chunk) ? found.documents.count : 0
+            return .done(documents: 0, modified: 0, rest: rest)
+        case .refused(let statement, let error):
+            adopt(found)
+            let ids = written.isEmpty ? found.ids : written.map(\.id)
+            switch try narrow(chunk, ids, at: statement, error) {
+            case .again(let chunks):
+                let left = Set(ids)
+                let others = found.ids.filter { !left.contains($0) }
+                return .again(chunks + chunk.parts(of: max(1, others.count), others) + rest)
+            case let other: return other
+            }
+        case .conflict:
+            adopt(found)
+            guard found.ids.count > 1 else {
+                return .again(found.ids.compactMap { chunk.afterConflict($0) } + rest)
+            }
+            return halved(chunk, found.ids + found.rest)
+        case .committed:
+            adopt(found)
+            self.account = account
+            self.account.add(written)
+            progress = after
+            tally.committed(written.map(\.id))
+            pacing.note(writing.duration(to: .now))
+            if chunk.phase == 0 { try watch?.note(written: written.map(\.id)) }
+            let done = Set(written.map(\.id))
+            let left = found.documents.map(\.id).filter { !done.contains($0) }
+            if !phase.isSafe, !left.isEmpty { rest.insert(contentsOf: chunk.parts(of: left.count, left), at: 0) }
+            return .done(documents: found.documents.count - left.count, modified: written.count, rest: rest)
         }
     }
 
-    /// The most documents for which the client evaluates earlier client-side steps at once.
+    /// The error that documents of other collections exist with another content than a step computed for them.
+    private struct DifferingChildren: Error {
+        /// The documents of the chunk that can be written.
+        let ids: Set<BSONValue>
+    }
+
+    /// Continues a dense read after the documents that a transaction read.
+    private mutating func adopt(_ found: Found) { if let place = found.place { records = place } }
+
+    /// Continues from the job's record, which differs from what the run remembers: an election undid transactions, or
+    /// one was committed although its reply was lost.
     ///
-    /// The number is limited, because the server compares each document that it reads with the list of all these
-    /// documents.
+    /// Documents whose changes were undone need the job again, and the survey at the end finds them.
+    mutating func resume() throws {
+        guard let record = kernel.takeFallenBack() else { return }
+        progress = Progress(record)
+        tally.reset()
+        stopWatching()
+        kernel.events(.rerun)
+    }
+
+    /// Returns the progress with the documents of a chunk.
+    private func counted(_ due: [DueDocument], of chunk: Chunk, afterJournal: Bool) -> Progress {
+        var after = progress
+        after.add(
+            documents: isLast(chunk) ? due.count : 0, modified: tally.fresh(due.map(\.id)), updates: due.count,
+            last: due.last?.id)
+        if afterJournal { after.journaled += 1 }
+        after.bound = bound
+        return after
+    }
+
+    private var updateOptions: BSONDocument {
+        let options: BSONDocument = [
+            "comment": .string("shipshape backfill \(job.job.name)"),
+            "maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds),
+        ]
+        return checkedUUID.map { options.appending("collectionUUID", $0) } ?? options
+    }
+
+    private func record(
+        _ journal: ChunkJournal, of phase: Phase, at index: Int, as progress: Progress,
+        in transaction: borrowing FencedTransaction
+    ) throws {
+        let store = kernel.store.journal
+        let key = JournalStore.Key(
+            sequence: progress.journaled, pass: progress.pass, phase: index, chunk: self.journal.group)
+        let documents = store.documents(journal, as: key, touched: phase.touched)
+        do {
+            if FaultInjection.isPlanted(.journalOutside) {
+                try store.insertOutside(documents)
+            } else {
+                try transaction.record(documents, in: JournalStore.name)
+            }
+        } catch let error where error.code == .outOfDiskSpace { throw store.full(error) }
+        FaultInjection.reached(.afterJournal)
+    }
+
+    // MARK: Read and evaluate
+
+    /// Reads the documents of a chunk in its transaction, and finds those that need the phase.
+    private func find(
+        _ chunk: Chunk, of phase: Phase, in transaction: borrowing FencedTransaction, _ found: inout Found
+    ) throws {
+        let collection = try transaction.collection(job.job.namespace)
+        let detail = phase.detail(keepsJournal: runner.keepsJournal)
+        if let evaluator = evaluators[chunk.phase] ?? nil, phase.earlierOfClient.isEmpty {
+            var finder = DueFinder(phase: phase, evaluator: evaluator, detail: detail, journal.evidence)
+            if chunk.isNext {
+                try readNext(&finder, in: collection, &found)
+            } else {
+                try read(chunk.ids, &finder, in: collection, &found)
+            }
+            guard !found.unknown.isEmpty else { return }
+        } else {
+            guard !chunk.isNext else { throw PlaceLost() }
+            found.unknown = chunk.ids
+        }
+        let unknown = found.unknown
+        for (index, ids) in unknown.commandSlices(count: Self.maximumAsked).enumerated() {
+            if index > 0 {
+                // The server evaluates a limited number of documents for each transaction.
+                found.rest += ids
+                continue
+            }
+            let context = job.context(collection)
+            var cursor = try DueCursor(
+                .ids(ids), of: try cleared(phase, for: ids, in: context), detail, in: context,
+                collectionUUID: checkedUUID, evidence: journal.evidence)
+            let documents = try cursor.read(ReadAmount(documents: .max, bytes: pacing.bytes))
+            if documents.reduce(0, { $0 + $1.size }) >= pacing.bytes {
+                let read = Set(documents.map(\.id))
+                found.rest += ids.filter { !read.contains($0) }
+            }
+            found.documents += documents
+        }
+        found.unknown = []
+    }
+
+    /// The most documents that the server evaluates in one transaction.
+    ///
+    /// With an earlier client-side step, the server also compares each document with the list of all these documents.
+    private static let maximumAsked = 2_000
     private static let maximumCleared = 200
+
+    private func read(
+        _ ids: [BSONValue], _ finder: inout DueFinder, in collection: MongoCollection, _ found: inout Found
+    ) throws {
+        var options: BSONDocument = ["hint": ["_id": 1], "comment": "shipshape find"]
+        if let uuid = checkedUUID { options = options.appending("collectionUUID", uuid) }
+        let reader = IDReader(collection: collection, options: options)
+        var bytes = 0
+        var read: Set<BSONValue>?
+        try reader.read(ids) { view in
+            guard bytes < pacing.bytes || found.documents.isEmpty else {
+                if read == nil { read = Set(found.ids) }
+                if let id = try view.find("_id") { found.rest.append(try view.value(id)) }
+                return
+            }
+            bytes += view.byteCount
+            try evaluate(view, &finder, &found)
+        }
+        let order = Dictionary(ids.enumerated().map { ($1, $0) }) { first, _ in first }
+        found.documents.sort { order[$0.id] ?? 0 < order[$1.id] ?? 0 }
+    }
+
+    /// The most batches of documents that need nothing in one transaction.
+    private static let maximumBatches = 20
+
+    private func readNext(
+        _ finder: inout DueFinder, in collection: MongoCollection, _ found: inout Found
+    ) throws {
+        guard var place = records else { throw PlaceLost() }
+        for _ in 0..<Self.maximumBatches where found.ids.isEmpty && !place.isOver {
+            let batch = try collection.recordBatch(
+                after: place.record, count: pacing.documents, comment: "shipshape find", collectionUUID: checkedUUID)
+            try batch.forEach { view in
+                try evaluate(view, &finder, &found)
+                return true
+            }
+            guard batch.isOver || batch.position != nil else { throw PlaceLost() }
+            (place.record, place.isOver) = (batch.position, batch.isOver)
+        }
+        let skipped = skipped
+        found.documents.removeAll { skipped.contains($0.id) }
+        found.unknown.removeAll { skipped.contains($0) }
+        found.place = place
+    }
+
+    private func evaluate(
+        _ view: borrowing BSONView, _ finder: inout DueFinder, _ found: inout Found
+    ) throws {
+        do throws(NotEvaluated) {
+            if let document = try finder.due(view) { found.documents.append(document) }
+        } catch {
+            if let id = try view.find("_id") { found.unknown.append(try view.value(id)) }
+        }
+    }
 
     /// Returns the phase with a condition that matches only documents which need no earlier client-side step.
     ///
     /// The server cannot evaluate a client-side step. This program therefore evaluates the steps, and the condition
     /// lists the documents that need none of them. A listed document matches until another client changes a field that
     /// the earlier steps read or write.
-    private func cleared(_ phase: Phase, for ids: [BSONValue]) throws -> Phase {
+    private func cleared(_ phase: Phase, for ids: [BSONValue], in context: ClientContext) throws -> Phase {
         let steps = phase.earlierOfClient
         guard !steps.isEmpty else { return phase }
         let names = Set(steps.flatMap { $0.step.kind.touched + $0.step.reads }.map { $0.components[0] }).sorted()
-        var evaluation = Evaluation(
-            .ids(ids), through: steps, in: job.context(collection), onlyNeeding: true, where: phase.mayNeed)
+        var evaluation = Evaluation(.ids(ids), through: steps, in: context, onlyNeeding: true, where: phase.mayNeed)
         var cleared: [BSONValue: Expression] = [:]
         while let outcome = try blaming({ try evaluation.next() }) {
             guard let id = outcome.before["_id"], !outcome.isChanged else { continue }
@@ -145,289 +337,138 @@ extension BackfillRun {
 
     // MARK: Judge and reserve
 
-    /// The decision of the unsync budget on a chunk.
-    private enum Admission {
-        /// The chunk's first documents, as many as the unsync budget has room for, with their judgements. The documents
-        /// that the budget counts are reserved.
-        case admitted([DueDocument])
-        /// The run has to stop before the chunk.
-        case stopped(RunStop)
-    }
-
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
     /// The headroom is the room that is left in the unsync budget. If the headroom that was read for the previous chunk
     /// suffices for all documents, it is used; otherwise it is read before the judgement. It is always read after a
-    /// reservation, so that it includes what other jobs reserved at the same time.
-    private mutating func judgeAndReserve(_ documents: [DueDocument], of phase: Phase) throws -> Admission {
-        guard !documents.isEmpty else { return .admitted([]) }
+    /// reservation, so that it includes what other jobs reserved at the same time. The reservations are written before
+    /// the transaction's first write, and stay if the transaction ends without a commit: the next attempt needs them, or
+    /// they are released as those of documents that sync.
+    /// - Returns: the chunk's first documents, as many as there is room for.
+    private func admitted(
+        _ documents: [DueDocument], of phase: Phase, _ account: inout UnsyncAccount
+    ) throws -> [DueDocument] {
+        guard !documents.isEmpty else { return [] }
         let budget = budget
-        var hasFreed = false
         for _ in 0..<SharedLimit.maximumTries {
-            let room = try room(for: documents.count, budget)
+            let room = try room(for: documents.count, budget, &account)
             let decision = try kernel.retrying {
                 try budget.decide(documents, of: phase, room: room.documents, kernel.store)
             }
-            guard !decision.documents.isEmpty else {
-                guard !hasFreed else { return .stopped(.threshold(room)) }
-                try freeRepaired()
-                (hasFreed, account.headroom) = (true, nil)
-                continue
+            guard !decision.documents.isEmpty else { throw RoomNeeded(room: room) }
+            guard !decision.counted.isEmpty else {
+                // Nothing is written to documents that do not sync while the limit is reached already.
+                let isFailing = decision.documents.contains { $0.judgement == .failing }
+                if isFailing, room.isExceeded { throw Ending(stop: .threshold(room)) }
+                return decision.documents
             }
-            if try reserve(decision, budget) {
-                account.reserve(
-                    possiblyUnsyncable: decision.documents.filter { $0.judgement == .possiblyUnsyncable }.map(\.id))
-                return .admitted(decision.documents)
+            let now = try kernel.retrying {
+                try budget.limit.record(
+                    decision.counted, new: decision.newlyRecorded, stale: decision.stale, of: job.job.namespace,
+                    kernel.store)
             }
-            // Other jobs, or new entries in the ledger of unsynced documents, took the room after the headroom was
-            // read, so the headroom is read again.
-            account.headroom = nil
+            // Other jobs, or new entries in the ledger of unsynced documents, may have taken the room after the headroom
+            // was read, so the headroom is read again.
+            account.headroom = now.isExceeded ? nil : now
+            if !now.isExceeded { return decision.documents }
         }
-        return .stopped(.threshold(try room(for: documents.count, budget)))
+        throw Ending(stop: .threshold(try room(for: documents.count, budget, &account)))
     }
 
     /// Returns the room that is left in the unsync budget.
     ///
     /// If the room that was read for the previous chunk suffices for `documents` documents, it is returned; otherwise
     /// the room is read again.
-    private mutating func room(for documents: Int, _ budget: UnsyncBudget) throws -> Headroom {
+    private func room(
+        for documents: Int, _ budget: UnsyncBudget, _ account: inout UnsyncAccount
+    ) throws -> Headroom {
         if let headroom = account.headroom, headroom.documents >= documents { return headroom }
         let now = try kernel.retrying { try budget.limit.exactHeadroom(kernel.store) }
         account.headroom = now
         return now
     }
 
-    /// Reserves those documents of a chunk that count in the unsync budget, and then reads how much room is left in it.
-    /// - Returns: whether there was room; if not, the new reservations are removed.
-    private mutating func reserve(_ decision: UnsyncBudget.Decision, _ budget: UnsyncBudget) throws -> Bool {
-        guard !decision.counted.isEmpty else { return true }
-        let namespace = job.job.namespace
-        let now = try kernel.retrying {
-            try budget.limit.record(
-                decision.counted, new: decision.newlyRecorded, stale: decision.stale, of: namespace, kernel.store)
-        }
-        account.headroom = now
-        return !now.isExceeded
-    }
+    // MARK: Conflicts with other clients
 
-    // MARK: Journal
+    /// The number of conflicts after which a chunk of one document begins with its write.
+    private static let unguarded = 2
 
-    /// Writes to the journal the changes that the chunk is about to make, if the run keeps a journal.
-    /// - Returns: the documents that may be written; if the run keeps a journal, the journal has all of them.
-    private mutating func journal(
-        _ documents: [DueDocument], of phase: Phase, at index: Int
-    ) throws -> [DueDocument] {
-        guard runner.keepsJournal, !documents.isEmpty else { return documents }
-        let key = JournalStore.Key(
-            sequence: progress.journaled, pass: progress.pass, phase: index, chunk: journal.group)
-        let written = try journal.write(documents, of: phase, as: key, &kernel)
-        progress.journaled = journal.attempt?.sequence ?? progress.journaled
-        return written
-    }
-
-    /// Records in the journal which documents the current attempt has changed.
-    private mutating func acknowledge(_ phase: Phase) throws {
-        try journal.acknowledge(phase, in: collection, kernel)
-    }
-
-    // MARK: Write
-
-    /// The outcome of the write of a chunk.
-    private enum Writing {
-        /// The write is done; if `conflicts` is true, some documents might not have been written, because they changed
-        /// after the read.
-        case done(conflicts: Bool)
-        /// The write took too long, or the run was asked to stop; the chunk has to be tried again.
-        case tooSlow
-        /// The server refuses to write a document of the chunk.
-        case refused(MongoError)
-    }
-
-    /// The fewest documents that each of several concurrent commands gets; with fewer, an additional command would cost
-    /// more time than it saves.
-    private static let leastSideBySide = 50
-
-    /// Writes the documents of a chunk.
+    /// Takes a chunk of one document through the procedure, beginning with its write.
     ///
-    /// If the chunk's documents will link to new documents of other collections, the function inserts the new documents
-    /// first.
-    /// - Parameter isCareful: whether each document has its own statement. The server then reports exactly how many
-    ///   documents it wrote before one that it refuses.
-    private mutating func write(
-        _ documents: [DueDocument], of phase: Phase, carefully isCareful: Bool
-    ) throws -> Writing {
-        let writer = ChunkWriter(
-            job: job.job, phase: phase, isJournaled: runner.keepsJournal, collectionUUID: checkedUUID,
-            isCareful: isCareful)
-        let (ready, ended) = phase.isServerSide ? (documents, nil) : try create(for: documents)
-        if let ended { return ended }
-        let unsyncable = ready.filter { $0.judgement == .unsyncable }.map(\.id)
-        // The commands are sent one at a time if the budget judges the documents, if the client computes the values, or
-        // if the server refuses commands because of its load.
-        let isAlone = !phase.isServerSide || !phase.isSafe || kernel.pool.overload.isRecent
-        let concurrency = isAlone ? 1 : limits.concurrency
-        let commands = try ready.parts(concurrency, least: Self.leastSideBySide).map { try writer.commands($0) }
-        account.begin(unsyncable: unsyncable)
-        journal.plan(commands.flatMap { $0.flatMap(\.self) })
-        for index in 0..<(commands.map(\.count).max() ?? 0) {
-            let step = commands.compactMap { $0.indices.contains(index) ? $0[index] : nil }
-            let (isFinal, pool) = (journal.durability.waitsEachTime, kernel.pool)
-            let ended = try send(
-                documents.count, step.flatMap(\.self), in: phase, isPerDocument: writer.isPerDocument
-            ) { lease, client in
-                writer.send(step, under: lease, isFinal: isFinal, on: client, and: pool)
-            }
-            if let ended { return ended }
-        }
-        return .done(conflicts: !phase.isServerSide && tally.uncounted < documents.count)
-    }
-
-    /// Inserts the documents of other collections to which the changes will link.
-    /// - Returns: the documents whose linked documents all exist now; or how the write ended, if it ended early.
-    private mutating func create(for documents: [DueDocument]) throws -> (ready: [DueDocument], ended: Writing?) {
-        let created = documents.flatMap { $0.change?.created ?? [] }
-        guard !created.isEmpty else { return (documents, nil) }
-        var missing: Set<ClientCreation> = []
-        for (namespace, creations) in Dictionary(grouping: Set(created), by: \.namespace) {
-            for slice in creations.map({ BSONValue.object($0.document) }).commandSlices(count: 500) {
-                let writer = ChildWriter(job: job.job, namespace: namespace, documents: slice.compactMap(\.document))
-                let ended = try send(documents.count, in: nil) { lease, client in
-                    [Result { () throws(MongoError) in try writer.send(under: lease, on: client) }]
-                }
-                if let ended { return ([], ended) }
+    /// If other clients write a document all the time, a transaction that reads it first never commits. The write comes
+    /// first, with the condition that the fields which the phase reads or writes are as they were read before.
+    private mutating func guarded(_ chunk: Chunk, _ id: BSONValue, _ phase: Phase) throws -> Attempt {
+        var found = Found()
+        let reading: FencedTransaction.Outcome<Void>
+        do {
+            reading = try kernel.transaction { transaction in
+                found = Found()
+                let collection = try transaction.collection(job.job.namespace)
                 let context = job.context(collection)
-                let present = try kernel.retrying { try writer.present(in: context) }
-                for document in writer.documents where !present.contains(document) {
-                    missing.insert(ClientCreation(namespace: namespace, document: document))
-                }
+                var cursor = try DueCursor(
+                    .ids([id]), of: try cleared(phase, for: [id], in: context), .whole, in: context,
+                    collectionUUID: checkedUUID, evidence: journal.evidence)
+                found.documents = try cursor.read(ReadAmount(documents: 1, bytes: .max))
             }
+        } catch let failure as DocumentFailure { return try narrow(chunk, [id], at: 0, failure.error) }
+        if case .fallenBack = reading {
+            try resume()
+            return .again([chunk])
         }
-        FaultInjection.reached(.afterCreation)
-        return (documents.filter { missing.isDisjoint(with: $0.change?.created ?? []) }, nil)
+        var account = account
+        var due: [DueDocument] = []
+        do {
+            due = found.documents
+            if chunk.phase == job.phases.count { due = try refreshing.own(among: due) }
+            if !phase.isSafe { due = try admitted(due, of: phase, &account) }
+        } catch let ending as Ending { return .stopped(ending.stop) }
+        let (entries, kept) = try journal.entries(of: due, phase)
+        guard let document = kept.first else { return .done(documents: 0, modified: 0, rest: []) }
+        let after = counted([document], of: chunk, afterJournal: runner.keepsJournal)
+        let update = try ChunkWriter(phase: phase).guarded(document, at: phase.concerned)
+        let outcome: FencedTransaction.Outcome<Bool>
+        do {
+            outcome = try kernel.transaction { transaction in
+                guard let update,
+                    try transaction.update([update], of: job.job.namespace, options: updateOptions) == 1
+                else { return false }
+                try transaction.fence(setting: RangeChange.checkpoint(after))
+                if runner.keepsJournal { try record(entries, of: phase, at: chunk.phase, as: after, in: transaction) }
+                let context = job.context(try transaction.collection(job.job.namespace))
+                guard try !ChildWriter(context: context).create(for: [document], in: transaction).isEmpty else {
+                    throw DifferingChildren(ids: [])
+                }
+                return true
+            }
+        } catch is DifferingChildren { return .done(documents: 0, modified: 0, rest: []) }
+        switch outcome {
+        case .committed:
+            self.account = account
+            self.account.add([document])
+            progress = after
+            tally.committed([id])
+            return .done(documents: 1, modified: 1, rest: [])
+        case .refused(_, let error): return try narrow(chunk, [id], at: 0, error)
+        case .fallenBack:
+            try resume()
+            return .again([chunk])
+        case .abandoned, .conflict: return .again([chunk.afterConflict(id)].compactMap(\.self))
+        }
     }
 
-    /// Sends commands concurrently, and sends all of them again if one fails with a temporary error.
-    ///
-    /// The commands must therefore be repeatable.
-    /// - Parameters:
-    ///   - documents: how many documents the chunk has.
-    ///   - updates: the updates that the commands consist of.
-    ///   - phase: the phase whose updates are sent; `nil` for inserts into other collections. Each such insert waits
-    ///     for a majority, and the server's reply to it names no election term.
-    ///   - isPerDocument: whether each statement applies to one document.
-    ///   - commands: sends the commands, and returns the server's replies.
-    /// - Returns: `nil` when all commands are done; otherwise how the write ended.
-    private mutating func send(
-        _ documents: Int, _ updates: [ChunkWriter.Update] = [], in phase: Phase?, isPerDocument: Bool = true,
-        _ commands: (Lease, borrowing Client) -> [Result<BSONDocument, MongoError>]
-    ) throws -> Writing? {
-        while !kernel.stop.isRaised {
-            try kernel.keepLease()
-            FaultInjection.reached(.beforeWrite)
-            if phase != nil { try journal.noteStart(in: job.job.namespace, kernel) }
-            journal.willSend(updates)
-            var isLost = false
-            do {
-                let timeLimit = try kernel.retrying { () throws -> MongoError? in
-                    let lease = kernel.leaseForAttempt()
-                    // The server may have executed a write whose reply was lost. Before the write is sent again,
-                    // `recount` finds out which documents already have their new values.
-                    if isLost, let phase {
-                        try journal.recount(phase, in: collection, kernel)
-                        isLost = false
-                    }
-                    var failures: [MongoError] = []
-                    for outcome in commands(lease, kernel.client) {
-                        switch outcome {
-                        case .success(let reply):
-                            guard phase != nil else { continue }
-                            tally.wrote(reply["nModified"]?.integer ?? 0)
-                            journal.wrote(reply)
-                        case .failure(let error):
-                            if phase != nil {
-                                tally.failed(error.modified)
-                                if journal.failed(error, isPerDocument: isPerDocument) { isLost = true }
-                            }
-                            kernel.doubt(error)
-                            failures.append(error)
-                        }
-                    }
-                    // An exceeded time limit is not thrown here if the chunk has several documents, because the chunk
-                    // is then tried again with fewer documents. Any other error is thrown, so that the commands can be
-                    // sent again.
-                    if let error = failures.first(where: { !$0.isTimeLimit || documents == 1 }) { throw error }
-                    return failures.first
-                }
-                if let timeLimit { throw timeLimit }
-            } catch let error as MongoError where error.isTimeLimit && documents > 1 {
-                halve(documents)
-                return .tooSlow
-            } catch let error as MongoError where error.isOfOneDocument {
-                return .refused(error)
-            }
-            if kernel.isFenceCertain { return nil }
-            try kernel.renew()
-            guard documents > 1 else { continue }
-            halve(documents)
-            return .tooSlow
-        }
-        return .tooSlow
-    }
-
-    /// Halves the size of the next chunk, because a chunk of `documents` documents took too long.
-    private mutating func halve(_ documents: Int) {
-        pacing.halve(from: documents)
+    /// Halves the size of the next chunk, because another client wrote a document of the chunk, or it took too long.
+    /// - Parameter ids: the documents that were not written.
+    private mutating func halved(_ chunk: Chunk, _ ids: [BSONValue]) -> Attempt {
+        pacing.halve(from: ids.count)
         kernel.events(.halved(documents: pacing.documents))
+        return .again(chunk.parts(of: max(1, (ids.count + 1) / 2), ids))
     }
+}
 
-    // MARK: Checkpoint
-
-    /// Writes the checkpoint of a chunk, and waits until a majority has everything that the chunk wrote.
-    ///
-    /// If there may have been an election between the chunk's writes, the writes before the election may be rolled
-    /// back. The checkpoint is then undone, and the chunk is run again. If the runner dies before it has undone the
-    /// checkpoint, the final count of the job finds the documents whose changes were lost.
-    /// - Returns: whether it is certain that a majority has everything; if not, the chunk has to be run again.
-    mutating func checkpoint(_ documents: [DueDocument], of chunk: Chunk) throws -> Bool {
-        let earlier = progress
-        progress.add(
-            documents: isLast(chunk) ? documents.count : 0, modified: tally.uncountedDocuments, last: documents.last?.id
-        )
-        progress.bound = bound
-        let (lease, progress) = (kernel.lease, progress)
-        let reply = try kernel.waiting { kernel in
-            try kernel.retrying { try kernel.store.ranges.save(progress, under: lease) }
-        }
-        guard let reply else {
-            // Another runner has the lease, or the state was deleted; `renew` throws the error that says which.
-            try kernel.renew()
-            throw RunError(.leaseLost, "the lease of job \"\(job.job.name)\" changed while a chunk was written")
-        }
-        guard journal.durability.isConfirmed(by: reply) else {
-            try journal.confirm(kernel)
-            try journal.withdraw(kernel)
-            self.progress = earlier
-            tally.giveUp(isLow: tally.uncounted > 0)
-            _ = try kernel.retrying { try kernel.store.ranges.save(earlier, under: lease) }
-            kernel.events(.rerun)
-            return false
-        }
-        journal.durability.confirmed()
-        FaultInjection.reached(.afterCheckpoint)
-        tally.checkpointed()
-        return true
-    }
-
-    // MARK: Release reservations
-
-    /// Releases the reservations of documents that turned out to be syncable.
-    ///
-    /// The caller must write the checkpoint first, because this function reads documents with read concern `majority`.
-    mutating func releaseReservations(_ phase: Phase) throws {
-        let possiblyUnsyncable = account.takeUnconfirmed()
-        guard !possiblyUnsyncable.isEmpty else { return }
-        let (budget, namespace) = (budget, job.job.namespace)
-        let syncable = try kernel.retrying { try budget.syncable(among: possiblyUnsyncable, by: phase) }
-        try kernel.retrying { try kernel.store.reservations.remove(syncable, of: namespace) }
-    }
+/// The place of a dense read in the collection.
+struct RecordPlace {
+    /// The number of the record after which the read continues; `nil` at the start of the collection.
+    var record: Int64?
+    /// Whether the read has reached the end of the collection.
+    var isOver = false
 }

@@ -13,27 +13,40 @@ import Steps
 /// If the server refuses one document, the whole update fails. The run then finds the refused document, records it as
 /// skipped, and writes the others. If Device Sync's translator has locked documents, the run waits for them.
 extension BackfillRun {
-    /// Returns the two halves of a chunk in which the server refused a document, so that each half is run by itself.
+    /// Continues after the server refused a document of a chunk, and nothing of the chunk was written.
     ///
-    /// The server did not report which document it refused. If the chunk has only this document, the run records it as
-    /// skipped, or stops because too many documents would be skipped.
-    mutating func narrow(_ chunk: Chunk, _ error: MongoError) throws -> Attempt {
-        guard chunk.ids.count == 1, let id = chunk.ids.first else {
-            return .again(chunk.rereading(in: (chunk.ids.count + 1) / 2, carefully: true))
+    /// In the first attempt, many documents share a statement, so the second one has a statement for each document, which
+    /// names the refused document. The run records this document as skipped, or stops because too many documents would
+    /// be skipped.
+    /// - Parameters:
+    ///   - ids: the documents that the chunk was to write, in the order of the statements.
+    ///   - index: the index of the refused document; `nil` if it is unknown.
+    mutating func narrow(_ chunk: Chunk, _ ids: [BSONValue], at index: Int?, _ error: MongoError) throws -> Attempt {
+        guard let index = ids.count == 1 ? 0 : chunk.isCareful ? index : nil, ids.indices.contains(index) else {
+            // An error that names no document, for example of a read, leads to it by halves.
+            let size = chunk.isCareful ? (ids.count + 1) / 2 : ids.count
+            return .again(chunk.parts(of: max(1, size), ids, carefully: true))
         }
+        let id = ids[index]
         let failure = Failure(id, error, phase: chunk.phase)
         if let stop = skipped.refusal(of: failure) { return .stopped(stop) }
         try kernel.retrying { try kernel.store.failures.skip(failure) }
         if skipped.add(failure) { kernel.events(.skipped(failure)) }
-        guard try checkpoint([DueDocument(id: id)], of: chunk) else { return .again([chunk]) }
         let phase = job.phase(at: chunk.phase)
-        if !phase.isSafe {
-            // The unsync budget may have counted the document before the write. The document was not written, so its
-            // reservation is released.
-            account.skip(id)
-            try releaseReservations(phase)
-        }
-        return .done(0, rest: [])
+        if !phase.isSafe { try release(id, phase) }
+        // The documents before the refused one can be written, so they stay together.
+        let (before, after) = (Array(ids[..<index]), Array(ids[(index + 1)...]))
+        return .again(
+            [before, after].filter { !$0.isEmpty }.flatMap { chunk.parts(of: $0.count, $0, carefully: true) })
+    }
+
+    /// Releases the reservation of a document that was not written, unless an earlier phase made it unsyncable.
+    private mutating func release(_ id: BSONValue, _ phase: Phase) throws {
+        // The budget reads what a majority has.
+        try kernel.renew()
+        let (budget, namespace) = (budget, job.job.namespace)
+        let syncable = try kernel.retrying { try budget.syncable(among: [id], by: phase) }
+        try kernel.retrying { try kernel.store.reservations.remove(syncable, of: namespace) }
     }
 
     /// Deletes the record of each skipped document that no longer needs the job, and returns the other records.
@@ -148,15 +161,9 @@ extension BackfillRun {
         var unset = 0
         for part in locks.parts(of: 500) {
             try kernel.keepLease()
-            let writer = ChunkWriter(
-                job: job.job, phase: job.whole, isJournaled: false, collectionUUID: checkedUUID)
-            unset += try kernel.retrying {
-                let lease = kernel.leaseForAttempt()
-                do throws(MongoError) { return try writer.unset(part, under: lease, on: kernel.client) } catch {
-                    kernel.doubt(error)
-                    throw error
-                }
-            }
+            unset += try LockRemoval(job: job.job, collectionUUID: checkedUUID).remove(part, kernel)
+            // The counts that follow read what a majority has.
+            try kernel.renew()
         }
         return unset
     }

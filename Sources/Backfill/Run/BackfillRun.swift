@@ -10,10 +10,11 @@ import Steps
 
 /// One run of a job, which makes up to five passes in a row over the collection, as long as documents need the job.
 ///
-/// A pass reads the documents that need the job, usually in the order in which the collection stores them. A reader is
-/// one chunk ahead of the writes. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The
-/// next pass finds documents that were inserted or changed after the reader had passed their position. The current
-/// content of a document alone decides whether it needs the job, so a run need not know where an earlier run stopped.
+/// A pass goes through the collection, usually in the order in which the server stores its documents. If most documents
+/// may need the job, the transaction of each chunk reads the next ones; otherwise, a reader finds their `_id`s ahead of
+/// the transactions. Each chunk goes through all phases; ``attempt(_:)`` handles a chunk in one phase. The next pass
+/// finds documents that were inserted or changed after the pass had reached their position. The current content of a
+/// document alone decides whether it needs the job, so a run need not know where an earlier run stopped.
 struct BackfillRun: ~Copyable {
     let runner: BackfillRunner
     let plan: BackfillPlan
@@ -22,7 +23,15 @@ struct BackfillRun: ~Copyable {
     var progress: Progress
     var pacing: ChunkPacing
     var journal = RunJournal()
+    /// The documents that the run changed.
     var tally = RunTally()
+    /// The progress with which the run began; the run's own numbers are what the job's record has beyond it.
+    let begun: Progress
+    /// The evaluator of each phase, by the index of the phase; `nil` if the client cannot evaluate the phase.
+    private(set) var evaluators: [Int: PhaseEvaluator?] = [:]
+    /// The place of the current pass, if the transactions read the next documents of the collection; `nil` if a reader
+    /// finds the documents.
+    var records: RecordPlace?
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
     /// The job, compiled with the schema that is active now.
@@ -52,6 +61,7 @@ struct BackfillRun: ~Copyable {
         progress: Progress
     ) {
         (self.runner, self.plan, self.ledger, self.progress) = (runner, plan, ledger, progress)
+        begun = progress
         self.kernel = kernel
         job = runner.job
         limits = runner.job.job.limits
@@ -78,7 +88,6 @@ struct BackfillRun: ~Copyable {
         do {
             return try runner.options.only.map { try runOnly($0) } ?? runPasses()
         } catch is StopAsked {
-            saveCount()
             return .signal
         } catch let error as MongoError where [.collectionUUIDMismatch, .queryPlanKilled].contains(error.code) {
             try checkCollection()
@@ -97,8 +106,7 @@ struct BackfillRun: ~Copyable {
             for index in 0..<Self.maximumPasses where needing != 0 || progress.isOpen {
                 try beginPass(needing: needing, isFirst: index == 0)
                 if watch == nil, index == 0 { try watchChanges() }
-                if let stop = try arrivals.map({ try pass(over: $0, through: [0]) }) ?? pass() {
-                    saveCount()
+                if let stop = try arrivals.map({ try pass(over: $0, through: [0]) }) ?? pass(isDense: index == 0) {
                     return stop
                 }
                 try endPass()
@@ -123,6 +131,8 @@ struct BackfillRun: ~Copyable {
         // may have been inserted or changed during the wait.
         if survey == nil { needing = try surveyRest() }
         try checkCollection()
+        try kernel.renew()
+        if kernel.hasFallenBack { needing = try surveyRest() }
         try kernel.renew(setting: RangeChange.ending(isDone: needing == 0))
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }
     }
@@ -134,7 +144,6 @@ struct BackfillRun: ~Copyable {
     private mutating func runOnly(_ list: IDList) throws -> RunStop? {
         try begin()
         let stopped = try pass(over: list.ids, through: Array(job.phases.indices))
-        if stopped != nil { saveCount() }
         // A run over a list of `_id`s says nothing about the rest of the collection, so the job's state stays as it
         // was.
         try kernel.renew(setting: RangeChange.ending(isDone: plan.wasDone))
@@ -148,10 +157,8 @@ struct BackfillRun: ~Copyable {
     private mutating func begin() throws {
         _ = kernel.throttler?.waitReasons()
         takeOver()
-        let hello = try kernel.retrying { try kernel.client.hello() }
-        journal = RunJournal(
-            readsMoments: hello.topology != .standalone && hello.maxWireVersion >= 13,
-            isReplicaSet: hello.topology == .replicaSet)
+        // If the job's record was lost, its journal may still be there; no chunk may use a number again.
+        progress.journaled = max(progress.journaled, try kernel.retrying { try kernel.store.journal.newest() })
         // `pruneFailures` returns the records of skipped documents that still need the job. A record has the code 0 if
         // its document was skipped because of a lock; such a document does not count against `--max-errors`.
         let earlier = try pruneFailures().filter { $0.code != 0 }.map(\.id)
@@ -170,6 +177,7 @@ struct BackfillRun: ~Copyable {
 
     private mutating func endPass() throws {
         try kernel.renew(setting: RangeChange.ending(isDone: false))
+        try resume()
         progress.end()
     }
 
@@ -177,7 +185,9 @@ struct BackfillRun: ~Copyable {
     /// changed.
     private mutating func takeOver() {
         guard let throttler = kernel.throttler else { return }
+        let wasSafe = job.isSafe
         job = runner.job.judged(by: throttler.control)
+        if job.isSafe != wasSafe { evaluators = [:] }
         guard limits != throttler.limits else { return }
         limits = throttler.limits
         pacing.adopt(limits)
@@ -209,6 +219,9 @@ struct BackfillRun: ~Copyable {
     ///
     /// The counted documents were inserted or changed during the run.
     private mutating func surveyRest() throws -> Int {
+        // The survey reads what a majority has, so a majority must have all chunks.
+        try kernel.renew()
+        try resume()
         if let needing = try surveyChanges() { return needing }
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
         let isDense = progress.modified > plan.collection.documents / 2
@@ -240,7 +253,7 @@ struct BackfillRun: ~Copyable {
         if !isOpen { stopWatching() }
     }
 
-    private mutating func stopWatching() {
+    mutating func stopWatching() {
         watch?.close()
         watch = nil
     }
@@ -285,7 +298,7 @@ struct BackfillRun: ~Copyable {
     }
 
     /// Releases the reservations of documents that were repaired, and renews the lease when necessary.
-    mutating func freeRepaired() throws {
+    func freeRepaired() throws {
         let (budget, job) = (budget, job.job)
         let jobs = try kernel.retrying {
             try kernel.store.reservations.idleJobs(of: job.namespace, including: [job.name])
@@ -302,16 +315,6 @@ struct BackfillRun: ~Copyable {
     var budget: UnsyncBudget {
         UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
     }
-
-    /// Records how many documents an unfinished chunk has changed, if the run ends within that chunk.
-    ///
-    /// Errors are ignored: the lease may be lost, or the deployment unreachable.
-    mutating func saveCount() {
-        let changed = tally.takeOver()
-        guard changed > 0 else { return }
-        progress.modified += changed
-        _ = try? kernel.store.ranges.renew(kernel.lease, setting: ["modified": .integer(progress.modified)])
-    }
 }
 
 /// The times that a run measures, to find out which limit decides the speed of the run.
@@ -325,24 +328,45 @@ private struct RunTime {
 /// The passes over the documents that need the job.
 extension BackfillRun {
     /// Takes every document that needs the job through all phases, a chunk at a time.
+    /// - Parameter isDense: whether the transactions may read the next documents of the collection themselves.
     /// - Returns: why the run has to stop; `nil` at the end of the pass.
-    private mutating func pass() throws -> RunStop? {
+    private mutating func pass(isDense: Bool) throws -> RunStop? {
+        try compileEvaluators()
+        records = isDense && readsDensely ? RecordPlace() : nil
+        defer { records = nil }
         var reader: ChunkReader?
-        // In a job of several phases, the reader reads only `_id`s. In a job of one phase, it does so only after the
-        // server failed to evaluate a document; the run then finds that document by halving the chunk.
-        var readsIDs = job.phases.count > 1
         return try pass { run, amount in
-            while true {
-                do { return try run.next(&reader, amount, readsIDs: readsIDs) } catch is DocumentFailure where !readsIDs
-                {
-                    (reader, readsIDs) = (nil, true)
-                }
+            guard let records = run.records else { return try run.next(&reader, amount) }
+            return records.isOver ? [] : [Chunk(nextIn: 0)]
+        }
+    }
+
+    /// Whether the transactions of a pass read all documents of the collection in the order of their records.
+    ///
+    /// If few documents need the job, a reader finds them in less time. Behind routers, and over a part of a collection,
+    /// there is no such order.
+    private var readsDensely: Bool {
+        guard case .collection = job.scope, job.phases.count == 1, (evaluators[0] ?? nil) != nil, watch == nil else {
+            return false
+        }
+        return !kernel.client.isBehindRouter
+    }
+
+    /// Compiles the phases that the client can evaluate.
+    private mutating func compileEvaluators() throws {
+        let (job, pool) = (job, collection)
+        guard evaluators.isEmpty else { return }
+        for index in 0...job.phases.count where index < job.phases.count || job.refreshing != nil {
+            let evaluator = try kernel.retrying {
+                try PhaseEvaluator(job.phase(at: index), for: job.scope, in: pool)
             }
+            evaluators.updateValue(evaluator, forKey: index)
         }
     }
 
     /// Takes the listed documents through the phases of the job that have the given indexes.
     private mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
+        try compileEvaluators()
         var rest = list[...]
         return try pass { _, amount in
             let ids = Array(rest.prefix(min(amount.documents, Self.maximumListed))).commandSlices().first ?? []
@@ -362,32 +386,30 @@ extension BackfillRun {
             kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
+            try compileEvaluators()
             // A server before MongoDB 6.0 cannot check at each write that the collection still has the UUID for which
             // the job was planned, so the run checks it before each chunk.
             if !plan.collection.checksUUID { try checkCollection() }
             // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
-            // size.
+            // size. A dense read whose place was lost is continued by a reader.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
             if !fresh.isEmpty {
                 journal.group = progress.chunks
                 if job.phases.count > 1 { tally.beginPhases() }
             }
-            queue += fresh.flatMap { $0.parts(of: pacing.documents) }
+            queue += fresh.flatMap { $0.isNext ? [$0] : $0.parts(of: pacing.documents) }
             guard !queue.isEmpty else { return nil }
             if watch?.isGivenUp == true { stopWatching() }
             let chunk = queue.removeFirst()
-            guard !chunk.ids.isEmpty else { return nil }
+            let size = chunk.isNext ? pacing.documents : chunk.ids.count
             kernel.restart()
             switch try attempt(chunk) {
             case .stopped(let stop): return stop
             case .again(let chunks): queue = chunks + queue
-            case .done(let modified, let rest):
+            case .done(let documents, let modified, let rest):
                 queue = rest + queue
-                if pacing.learn(from: chunk.ids.count, isWhole: rest.isEmpty, time: kernel.worked) {
-                    kernel.events(.stuckAtOneDocument)
-                }
-                let left = rest.reduce(0) { $0 + $1.ids.count }
-                kernel.events(.chunk(documents: isLast(chunk) ? chunk.ids.count - left : 0, modified: modified))
+                if pacing.learn(from: size, isWhole: rest.isEmpty) { kernel.events(.stuckAtOneDocument) }
+                kernel.events(.chunk(documents: isLast(chunk) ? documents : 0, modified: modified))
                 let rest = kernel.worked * limits.nice
                 try kernel.sleep(rest)
                 time.rested += rest.seconds
@@ -405,19 +427,16 @@ extension BackfillRun {
         guard runner.keepsJournal else { return nil }
         while true {
             let found = try findRefreshable()
-            let before = tally.documents
+            let before = changed
             if !found.own.isEmpty {
                 refreshing.written = found.written
                 defer { refreshing.written = nil }
                 let stopped = try pass(over: found.own.filter { !skipped.contains($0) }, through: [job.phases.count])
-                refreshing.documents += tally.documents - before
-                if let stopped {
-                    saveCount()
-                    return stopped
-                }
+                refreshing.documents += changed - before
+                if let stopped { return stopped }
             }
             // If no document was refreshed, the next search for documents to refresh would find the same documents.
-            guard found.mayHaveMore, tally.documents > before else { return nil }
+            guard found.mayHaveMore, changed > before else { return nil }
         }
     }
 
@@ -432,19 +451,27 @@ extension BackfillRun {
         }
     }
 
-    /// Returns the next documents that need the job, as one chunk for the first phase.
-    ///
-    /// If `readsIDs` is `true`, returns one chunk of their `_id`s for each phase instead.
+    /// Waits until a majority has all chunks; afterwards, ``progress`` has what they did.
+    mutating func confirm() throws {
+        try kernel.renew()
+        if let record = kernel.takeFallenBack() { progress = Progress(record) }
+    }
+
+    /// The number of chunks that the run finished.
+    var chunks: Int { max(0, progress.chunks - begun.chunks) }
+
+    /// How many documents the run changed.
+    var changed: Int { max(0, progress.modified - begun.modified) }
+
+    /// Returns the next documents that need the job, as one chunk for each phase.
     ///
     /// Returns no chunk at the end of the collection.
-    private mutating func next(
-        _ reader: inout ChunkReader?, _ amount: ReadAmount, readsIDs: Bool
-    ) throws -> [Chunk] {
+    private mutating func next(_ reader: inout ChunkReader?, _ amount: ReadAmount) throws -> [Chunk] {
         let stop = kernel.stop
         while true {
             let found = try kernel.retrying { () throws -> [DueDocument] in
                 let isNew = reader == nil
-                let current = reader ?? open(readsIDs: readsIDs)
+                let current = reader ?? open()
                 reader = current
                 if isNew { current.ask(for: amount) }
                 do {
@@ -457,21 +484,18 @@ extension BackfillRun {
             }
             guard !found.isEmpty, let reader else { return [] }
             reader.ask(for: amount)
-            let documents = found.filter { !skipped.contains($0.id) }
-            guard !documents.isEmpty else { continue }
-            if !readsIDs { return [Chunk(documents, reader.detail, phase: 0)] }
-            return job.phases.indices.map { Chunk(documents.map(\.id), phase: $0) }
+            let ids = found.map(\.id).filter { !skipped.contains($0) }
+            guard !ids.isEmpty else { continue }
+            return job.phases.indices.map { Chunk(ids, phase: $0) }
         }
     }
 
-    private func open(readsIDs: Bool) -> ChunkReader {
-        let (job, uuid, evidence, watch) = (job, checkedUUID, journal.evidence, watch)
-        let (phase, detail) =
-            readsIDs ? (job.whole, .id) : (job.phases[0], job.phases[0].detail(keepsJournal: runner.keepsJournal))
-        return ChunkReader(detail, on: kernel.pool) { client throws(MongoError) in
+    private func open() -> ChunkReader {
+        let (job, uuid, watch) = (job, checkedUUID, watch)
+        return ChunkReader(.id, on: kernel.pool) { client throws(MongoError) in
             try DueCursor(
-                job.scope, of: phase, detail, in: job.context(client.collection(job.job.namespace)),
-                collectionUUID: uuid, evidence: evidence, watch: watch)
+                job.scope, of: job.phases.count > 1 ? job.whole : job.phases[0], .id,
+                in: job.context(client.collection(job.job.namespace)), collectionUUID: uuid, watch: watch)
         }
     }
 }

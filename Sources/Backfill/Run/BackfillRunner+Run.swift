@@ -20,6 +20,7 @@ extension BackfillRunner {
         let started = ContinuousClock.now
         try checkDeploy(of: plan)
         try checkObstacles(of: plan)
+        try retry.run { try TransactionSession.check(try pool.client()) }
         let runner = try prepared(on: try pool.client())
         let store = try store(pool)
         try begin(plan, in: store)
@@ -53,7 +54,6 @@ extension BackfillRunner {
             let binding = binding(to: plan.collection.uuid)
             try retry.run {
                 try store.check(binding)
-                try store.adopt()
             }
             ledger = try openLedger(on: pool)
             throttler = Throttler(
@@ -67,17 +67,21 @@ extension BackfillRunner {
             retry: retry, events: events, pool: pool, client: try pool.client(), store: store,
             throttler: throttler,
             deadline: options.maxRuntime.map { started + $0 }, heldLease: heldLease)
+        do { try kernel.beginTransactions(after: range) } catch {
+            _ = kernel.leave()
+            throw error
+        }
         var run = BackfillRun(self, plan, ledger: ledger, kernel: kernel, progress: Progress(range))
         let stopped: RunStop?
         do {
             stopped = try run.run()
+            // The numbers of the report are those that a majority has.
+            try run.confirm()
             // The recorded reason only informs operators, so a failure to record it is ignored.
             if let stopped { try? run.kernel.renew(setting: RangeChange.stopping(by: stopped.reason)) }
         } catch {
-            // If the lease cannot be released, the original error is still thrown, and the lease expires. If the server
-            // may still execute a write of this run, the lease is not released, so that the next runner waits until it
-            // expires.
-            if !error.leavesDoubt { _ = run.kernel.leave() }
+            // If the lease cannot be released, the original error is still thrown, and the lease expires.
+            _ = run.kernel.leave()
             throw error
         }
         let note = run.kernel.leave()
@@ -104,26 +108,19 @@ extension BackfillRunner {
         since started: ContinuousClock.Instant
     ) throws -> BackfillReport {
         let outcome: BackfillReport.Outcome =
-            if let stopped { .stopped(stopped) } else { run.tally.chunks == 0 ? .nothingToDo : .done }
+            if let stopped { .stopped(stopped) } else { run.chunks == 0 ? .nothingToDo : .done }
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.collection.documents,
             before: plan.before, after: [])
-        (report.work.modified, report.work.updates) = (run.tally.documents, run.tally.updates)
-        report.work.modifiedIsLow = run.tally.isLow
+        (report.work.modified, report.work.updates) = (run.changed, run.progress.updates - run.begun.updates)
         report.work.refreshed = job.refreshing == nil ? nil : run.refreshing.documents
-        report.work.chunks = run.tally.chunks
-        report.work.earlierChunks = run.progress.chunks - run.tally.chunks
+        report.work.chunks = run.chunks
+        report.work.earlierChunks = run.progress.chunks - run.chunks
         report.isRepair = job.job.repairsDocuments
         report.madeUnsyncable = job.countsUnsyncable ? run.account.unsyncable : nil
         report.notes = plan.notes
-        if run.journal.unlinked > 0 {
-            report.notes.append(
-                "\(run.journal.unlinked.grouped) \(run.journal.unlinked == 1 ? "document was" : "documents were") "
-                    + "created in another collection but not linked, because users changed the parents first: undo "
-                    + "removes those that no document links to")
-        }
         report.work.waits = run.kernel.throttler?.waits ?? []
-        report.work.bound = run.tally.chunks == 0 ? nil : run.bound
+        report.work.bound = run.chunks == 0 ? nil : run.bound
         // After a stop signal, the program has to end soon. The report then lacks the room that is left in the unsync
         // budget, and the counts of the remaining, unsyncable and skipped documents.
         do {

@@ -1,49 +1,36 @@
 import BSON
-import Concurrency
-import JobState
 import Jobs
 import Mongo
+import Running
 import Steps
 
-/// Inserts the documents that a step creates in another collection, before documents of the job's collection link to
-/// them.
+/// Inserts the documents that a step creates in other collections, in the transaction that writes the links to them.
 struct ChildWriter {
-    let job: Job
-    let namespace: Namespace
-    let documents: [BSONDocument]
+    let context: ClientContext
 
-    /// Inserts the documents that do not exist yet, and waits for a majority; existing documents stay as they are.
-    ///
-    /// A `$match` before the `$merge` tests that the runner's lease still lasts, so that a runner whose lease has ended
-    /// inserts nothing.
-    func send(under lease: Lease, on client: borrowing Client) throws(MongoError) -> BSONDocument {
-        let limit = lease.terms.writeLimit.milliseconds
-        let pipeline: [BSONDocument] =
-            MongoCollection.stages(supplying: documents) + [
-                ["$match": .object(lease.fence.filter)],
-                [
-                    "$merge": [
-                        "into": ["db": .string(namespace.database), "coll": .string(namespace.collection)], "on": "_id",
-                        // The pipeline keeps an existing document as it is. `keepExisting` would do so too, but would
-                        // insert the fields of a new document sorted by name.
-                        "whenMatched": [["$replaceWith": "$$ROOT"]], "whenNotMatched": "insert",
-                    ]
-                ],
-            ]
-        // The command is sent to the collection that receives the documents, so that this collection's collation
-        // compares the `_id`s.
-        return try client.runWriteCommand(
-            [
-                "aggregate": .string(namespace.collection), "pipeline": .array(of: pipeline.map { .object($0) }),
-                "cursor": [:],
-                "maxTimeMS": .long(limit), "writeConcern": ["w": "majority", "wtimeout": .long(limit)],
-                "comment": .string("shipshape backfill \(job.name)"),
-            ], on: namespace.database)
-    }
-
-    /// Returns those of ``documents`` that exist in the collection with exactly the same content.
-    func present(in context: ClientContext) throws(MongoError) -> Set<BSONDocument> {
-        let found = try Lookup(namespace: namespace).documents(documents.compactMap { $0["_id"] }, in: context)
-        return Set(found.values.flatMap { $0 }).intersection(documents)
+    /// Inserts the documents that do not exist yet; existing documents stay as they are.
+    /// - Returns: the documents of the chunk whose linked documents all exist with exactly the content that the step
+    ///   computed.
+    func create(
+        for documents: [DueDocument], in transaction: borrowing FencedTransaction
+    ) throws -> [DueDocument] {
+        let created = documents.flatMap { $0.change?.created ?? [] }
+        guard !created.isEmpty else { return documents }
+        var differing: Set<ClientCreation> = []
+        for (namespace, creations) in Dictionary(grouping: Set(created), by: \.namespace) {
+            let all = creations.map(\.document)
+            let found = try Lookup(namespace: namespace).documents(all.compactMap { $0["_id"] }, in: context)
+            let present = Set(found.values.flatMap { $0 })
+            var missing: [BSONDocument] = []
+            for document in all where !present.contains(document) {
+                if document["_id"].map({ found[IDKey($0)] != nil }) ?? false {
+                    differing.insert(ClientCreation(namespace: namespace, document: document))
+                } else {
+                    missing.append(document)
+                }
+            }
+            try transaction.insert(missing, into: namespace)
+        }
+        return documents.filter { differing.isDisjoint(with: $0.change?.created ?? []) }
     }
 }

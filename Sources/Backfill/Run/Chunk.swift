@@ -9,13 +9,13 @@ struct DueDocument: Sendable {
     var change: Change?
     /// The effect of the change on sync, according to the active schema; `nil` if the change was not checked.
     var judgement: Judgement?
-    /// Whether the client found that the document does not meet the condition ``Phase/hasArray``.
-    var hasNoArray = false
 
     /// A document before and after the phase: the whole document, or only the fields that the phase touches.
     struct Change: Sendable {
         let before: BSONDocument
-        let after: BSONDocument
+        private(set) var after: BSONDocument
+        /// Whether ``after`` is not what the phase makes of the document, so that its values have to be written.
+        private(set) var isPart = false
         /// The positions of the touched fields among all fields of the document; `nil` if the journal need not keep
         /// them.
         var positions: [Int]?
@@ -25,76 +25,60 @@ struct DueDocument: Sendable {
         /// The documents that must exist in other collections before this document is written, because it will link to
         /// them.
         var created: [ClientCreation] = []
+
+        /// Leaves the values at some of the paths as they are.
+        mutating func keep(_ paths: [ArraySlice<String>]) throws(BSONError) {
+            after = try .joining(after.view, before.view, at: paths)
+            isPart = true
+        }
     }
 
     /// About how many bytes the document takes in memory.
     var size: Int { 64 + (change.map { $0.before.bytes.count + $0.after.bytes.count } ?? 0) }
 }
 
-/// Documents that need a phase of the job and are processed together: journaled, written by their `_id`s, and
-/// checkpointed.
+/// Documents that go through a phase of the job together, in one transaction.
 struct Chunk: Sendable {
     /// The index of the phase that the chunk goes through, among the job's phases.
     let phase: Int
-    /// The `_id`s of the chunk's documents, each once.
+    /// The `_id`s of the documents, each once; empty if ``isNext`` is set.
     let ids: [BSONValue]
-    /// The documents as they were read; `nil` until they are read.
-    private(set) var documents: [DueDocument]?
-    /// How much of each document was read.
-    private(set) var detail = DueCursor.Detail.id
-    /// How often documents of the chunk were read again because they changed between the read and the write.
+    /// Whether the chunk has the next documents of the collection, in the order in which the server stores them.
+    private(set) var isNext = false
+    /// How often the chunk conflicted with writes of other clients although it has only one document.
     private(set) var conflicts = 0
-    /// Whether each document is written by a statement of its own.
-    ///
-    /// `true` for the parts of a chunk in which the server refused a document.
+    /// Whether each document is written by a statement of its own, because the server refused one of the documents.
     private(set) var isCareful = false
 
-    /// Creates a chunk of documents of which only the `_id`s are given.
-    ///
-    /// The documents are still to be read; only then is it known which of them need the phase of the job.
-    init(_ ids: [BSONValue], phase: Int, conflicts: Int = 0) {
-        (self.ids, self.phase, self.conflicts) = (ids, phase, conflicts)
+    /// Creates a chunk of documents that the transaction has to read; only then is it known which of them need the phase.
+    init(_ ids: [BSONValue], phase: Int) { (self.ids, self.phase) = (ids, phase) }
+
+    /// Creates a chunk of the next documents of the collection.
+    init(nextIn phase: Int) {
+        self.init([], phase: phase)
+        isNext = true
     }
 
-    /// Creates a chunk of documents as a reader found them.
-    init(_ documents: [DueDocument], _ detail: DueCursor.Detail, phase: Int) {
-        (ids, self.documents, self.detail, self.phase) = (documents.map(\.id), documents, detail, phase)
-    }
-
-    /// Divides the chunk into chunks of at most `count` documents each, which have to be read again.
+    /// Divides the chunk, or some of its documents, into chunks of at most `count` documents each.
     /// - Parameter isCareful: whether the server refused one of the documents.
-    func rereading(in count: Int, carefully isCareful: Bool = false) -> [Chunk] {
-        ids.parts(of: count).map { ids in
-            var chunk = Chunk(ids, phase: phase, conflicts: conflicts)
+    func parts(of count: Int, _ ids: [BSONValue]? = nil, carefully isCareful: Bool = false) -> [Chunk] {
+        (ids ?? self.ids).parts(of: count).map { ids in
+            var chunk = Chunk(ids, phase: phase)
             chunk.isCareful = isCareful || self.isCareful
             return chunk
         }
     }
 
-    /// Divides the chunk into chunks of at most `count` documents each; documents that were read need not be read
-    /// again.
-    func parts(of count: Int) -> [Chunk] {
-        if ids.count <= count { return [self] }
-        if let documents { return documents.parts(of: count).map { Chunk($0, detail, phase: phase) } }
-        return rereading(in: count)
+    /// Returns the chunk of one document after a further conflict; `nil` after so many that a later pass has to handle
+    /// the document.
+    func afterConflict(_ id: BSONValue) -> Chunk? {
+        guard conflicts < Self.maximumConflicts else { return nil }
+        var chunk = Chunk([id], phase: phase)
+        (chunk.isCareful, chunk.conflicts) = (isCareful, conflicts + 1)
+        return chunk
     }
 
-    /// Divides the chunk into its first `count` documents and the remaining ones; the second chunk is `nil` if no
-    /// documents remain.
-    func cut(after count: Int) -> (Chunk, Chunk?) {
-        let parts = [ids.prefix(count), ids.dropFirst(count)].map {
-            Chunk(Array($0), phase: phase, conflicts: conflicts)
-        }
-        return (parts[0], parts[1].ids.isEmpty ? nil : parts[1])
-    }
-
-    /// Returns a chunk of documents that are to be read again, because some of them changed between the read and the
-    /// write.
-    ///
-    /// Returns `nil` if the documents were already read again twice; the next pass then handles them.
-    func metAgain(_ ids: [BSONValue]) -> Chunk? {
-        conflicts < 2 ? Chunk(ids, phase: phase, conflicts: conflicts + 1) : nil
-    }
+    private static let maximumConflicts = 200
 }
 
 extension Array {
@@ -103,13 +87,5 @@ extension Array {
         stride(from: 0, to: self.count, by: Swift.max(1, count)).map {
             Array(self[$0..<Swift.min($0 + Swift.max(1, count), self.count)])
         }
-    }
-
-    /// Returns `count` slices of about the same size, or fewer, so that each slice has at least `least` elements.
-    ///
-    /// An array of fewer than `least` elements becomes one slice.
-    func parts(_ count: Int, least: Int) -> [[Element]] {
-        let parts = Swift.max(1, Swift.min(count, self.count / Swift.max(1, least)))
-        return (0..<parts).map { Array(self[self.count * $0 / parts..<self.count * ($0 + 1) / parts]) }
     }
 }

@@ -71,7 +71,7 @@ struct ChunkSize: Hashable {
         let cost = Cost(bytes: bytes, time: time)
         if share(cost) > Self.alarm {
             isStuck = documents == 1
-            return set(max(1, documents / Self.cut))
+            return set(max(least(bytes: cost.bytes / targetBytes, time: cost.time / targetTime), documents / Self.cut))
         }
         samples.append(cost)
         guard samples.count == Self.window else { return }
@@ -82,7 +82,19 @@ struct ChunkSize: Hashable {
         // The size grows by at least one document, because rounding would keep a size of a few documents the same.
         let grown =
             factor > 1 ? max((Double(documents) * factor).rounded(), Double(documents + 1)) : Double(documents) * factor
-        set(max(1, min(maximum, Int(grown))))
+        let least = least(bytes: Self.p90(samples.map { $0.bytes / targetBytes }), time: share)
+        set(max(factor < 1 ? least : 1, min(maximum, Int(grown))))
+    }
+
+    /// The size below which the time alone does not make chunks smaller, because each chunk costs a few round trips.
+    private static let leastByTime = 100
+
+    /// The ratio to the target time above which even such a chunk is made smaller.
+    private static let far = 50.0
+
+    /// Returns the least size after a chunk took too long, or has too many bytes, from the ratios to the targets.
+    private func least(bytes: Double, time: Double) -> Int {
+        bytes > 1 || time > Self.far ? 1 : min(documents, Self.leastByTime)
     }
 
     /// Returns the greater of two ratios: the bytes of a chunk to the target for bytes, and its time to the target for

@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Evaluating
 import JobState
 import Jobs
@@ -42,7 +43,7 @@ struct DueReading: ~Copyable {
         evidence: DocumentEvidence?, watch: ChangeWatch? = nil
     ) throws(MongoError) {
         guard scope.isWhole, let evaluator = try PhaseEvaluator(phase, for: scope, in: collection) else { return nil }
-        finder = DueFinder(phase: phase, evaluator: evaluator, evidence: evidence)
+        finder = DueFinder(phase: phase, evaluator: evaluator, detail: evidence == nil ? .id : .touched, evidence)
         (self.collection, self.collectionUUID) = (collection, collectionUUID)
         notes = watch?.notes(by: evaluator)
         cursor = collection.find(
@@ -55,16 +56,14 @@ struct DueReading: ~Copyable {
     /// Returns the next document that needs the phase; `nil` at the end.
     mutating func next() throws -> DueDocument? {
         while true {
-            if let document = try asked?.next() {
-                return finder.evidence == nil ? DueDocument(id: document.id) : document
-            }
+            if let document = try asked?.next() { return document }
             asked = nil
             if isOver || unknown.count >= Self.maximumUnknown {
                 guard let ids = unknown.commandSlices().first else { return nil }
                 unknown.removeFirst(ids.count)
                 asked = TouchedFields(
                     .ids(ids), of: finder.phase, in: collection, collectionUUID: collectionUUID,
-                    evidence: finder.evidence ?? DocumentEvidence([]))
+                    evidence: finder.evidence)
                 continue
             }
             replies.begin(&cursor)
@@ -78,7 +77,10 @@ struct DueReading: ~Copyable {
             do throws(NotEvaluated) {
                 if let document = try finder.due(view) { return document }
             } catch {
-                if let id = try view.find("_id") { unknown.append(try view.value(id)) }
+                guard let id = try view.find("_id") else { continue }
+                // Where only `_id`s are wanted, the chunk's transaction finds out whether the document needs the phase.
+                if finder.detail == .id { return DueDocument(id: try view.value(id)) }
+                unknown.append(try view.value(id))
             }
         }
     }
@@ -117,44 +119,48 @@ private struct ReplySize {
 }
 
 /// Evaluates a phase of the job on whole documents.
-private struct DueFinder {
+struct DueFinder {
     let phase: Phase
-    /// The fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
-    let evidence: DocumentEvidence?
+    /// How much of each document is kept.
+    let detail: DueCursor.Detail
+    /// The fields of which the journal keeps a digest.
+    let evidence: DocumentEvidence
     private let evaluator: PhaseEvaluator
     private var frame: Frame
     /// The indexes of the evidence's fields in ``frame``; `nil` for a field that has to be searched in the document.
     private let places: [Int?]
 
-    init(phase: Phase, evaluator: PhaseEvaluator, evidence: DocumentEvidence?) {
+    init(phase: Phase, evaluator: PhaseEvaluator, detail: DueCursor.Detail, _ evidence: DocumentEvidence?) {
         var evaluator = evaluator
-        places = evidence?.names.map { evaluator.locate($0) } ?? []
-        (self.phase, self.evaluator, self.evidence) = (phase, evaluator, evidence)
+        self.evidence = evidence ?? DocumentEvidence([])
+        places = detail == .id ? [] : self.evidence.names.map { evaluator.locate($0) }
+        (self.phase, self.evaluator, self.detail) = (phase, evaluator, detail)
         frame = evaluator.frame()
     }
 
     /// Returns the document if it needs the phase, and `nil` if it does not.
-    ///
-    /// The result includes the document's change if ``evidence`` is not `nil`.
     mutating func due(_ view: borrowing BSONView) throws(NotEvaluated) -> DueDocument? {
-        guard try evaluator.isNeeded(by: view, in: &frame) else { return nil }
-        let change = evidence == nil ? nil : try evaluator.touchedChange(of: view, in: &frame)
-        let hasNoArray = try !evaluator.hasArray(view, in: &frame)
+        guard try evaluator.isNeeded(by: view, in: &frame) || FaultInjection.isPlanted(.noNeeds) else { return nil }
         do throws(BSONError) {
             guard let id = try view.find("_id") else { return nil }
             var document = DueDocument(id: try view.value(id))
-            document.hasNoArray = hasNoArray
-            if let change, let evidence {
-                document.change = DueDocument.Change(
-                    before: change.before, after: change.after,
-                    positions: phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil,
-                    evidence: try digest(evidence, of: view))
-            }
+            guard detail != .id else { return document }
+            let evidence = try digest(view)
+            let positions = phase.removesFields ? try BSONDocument(copying: view).positions(of: phase.touched) : nil
+            let change: (before: BSONDocument, after: BSONDocument)
+            do throws(NotEvaluated) {
+                change =
+                    detail == .touched
+                    ? try evaluator.touchedChange(of: view, in: &frame)
+                    : (BSONDocument(copying: view), try evaluator.change(ofNeeding: view, in: &frame).after)
+            } catch { throw BSONError(.invalidLength, at: 0) }
+            document.change = DueDocument.Change(
+                before: change.before, after: change.after, positions: positions, evidence: evidence)
             return document
         } catch { throw NotEvaluated(.damage) }
     }
 
-    private func digest(_ evidence: DocumentEvidence, of view: borrowing BSONView) throws(BSONError) -> [UInt8] {
+    private func digest(_ view: borrowing BSONView) throws(BSONError) -> [UInt8] {
         var digest = DocumentEvidence.Digest()
         for (name, place) in zip(evidence.names, places) {
             let element = if let place { frame.fields[place] } else { try view.find(name) }

@@ -5,77 +5,59 @@ import Mongo
 import Running
 import Steps
 
-/// The digests of the values that a job wrote to documents, from the job's journal.
+/// The newest values that a job wrote to the targets of a refresh, from the job's journal.
 struct WrittenValues {
-    /// The names of the fields that a chunk changed in a document, and the digest of their values after the change.
-    private struct Digest: Hashable {
-        let names: [String]
-        let digest: JournalDigest
-    }
-
-    /// The fields that a refresh writes.
-    private let targets: Set<String>
-    /// The constants that steps of the job write to top-level fields, by the names of the fields.
-    ///
-    /// A digest may cover such a field together with a target field. If a user changed the field, the digest no longer
-    /// matches the document, although the target may still hold the job's value. The comparison is therefore repeated
-    /// with the constant in place of the field's current value.
-    private let fillings: [String: BSONValue]
-    private var digests: [BSONValue: Set<Digest>] = [:]
-
-    /// The most fields of one digest for which a refresh tries the constants in ``fillings``.
-    ///
-    /// Each of these fields is tried with its current value and with its constant, which gives up to 64 combinations.
-    private static let maximumFillings = 6
+    /// For each step, the paths that the refresh writes, up to the elements of a list.
+    private let steps: [[[String]]]
+    /// For each document, the paths that the job wrote, with the digests of the newest values.
+    private var digests: [BSONValue: [[String]: JournalDigest]] = [:]
 
     init(of job: CompiledJob) {
-        targets = Set((job.refreshing?.steps ?? []).flatMap(\.step.targets).map(\.topLevel))
-        fillings = Dictionary(
-            job.steps.compactMap { step in
-                let kind = step.step.kind
-                guard case .constant(let value)? = kind.filling, kind.target.components.count == 1 else { return nil }
-                return (kind.target.topLevel, value)
-            }, uniquingKeysWith: { first, _ in first })
+        steps = (job.refreshing?.steps ?? []).map { $0.step.targets.map(\.untilElements.components) }
     }
 
-    /// Whether the journal has no digest of the document's target fields.
+    /// Whether the journal has no value of the document's targets.
     func isUnknown(_ id: BSONValue) -> Bool { digests[id] == nil }
 
+    /// Adds the values of a part of the journal; the caller adds the parts in the order in which they were committed.
     mutating func add(_ part: JournalPart, of ids: Set<BSONValue>) {
         for entry in part.entries where ids.contains(entry.id) {
             let group = part.groups[entry.group]
-            guard group.names.contains(where: targets.contains) else { continue }
-            digests[entry.id, default: []].insert(Digest(names: group.names, digest: group.after))
-        }
-    }
-
-    /// Adds the digests that `other` has for the documents with these `_id`s.
-    mutating func add(_ ids: [BSONValue], from other: WrittenValues) {
-        for id in ids { digests[id, default: []].formUnion(other.digests[id] ?? []) }
-    }
-
-    /// Whether the targets of a document hold exactly the values that the job wrote.
-    func isOwn(_ document: DueDocument) throws -> Bool {
-        guard let before = document.change?.before, let digests = digests[document.id] else { return false }
-        return try digests.contains { try matches($0, before) }
-    }
-
-    private func matches(_ digest: Digest, _ document: BSONDocument) throws -> Bool {
-        let others = digest.names.filter { !targets.contains($0) && fillings[$0] != nil }.prefix(Self.maximumFillings)
-        let view = document.view
-        for choice in 0..<(1 << others.count) {
-            let filled = Set(others.indices.filter { choice >> $0 & 1 == 1 }.map { others[$0] })
-            var builder = BSONBuilder()
-            for name in digest.names {
-                if filled.contains(name), let value = fillings[name] {
-                    builder.append(name, value)
-                } else if let element = try view.find(name) {
-                    builder.append(element, of: view)
+            for (index, name) in group.names.enumerated() {
+                let written = group.paths[name] ?? [([name], group.after[index])]
+                for (path, after) in written where steps.joined().contains(where: { $0.starts(with: path) }) {
+                    digests[entry.id, default: [:]][path] = after
                 }
             }
-            if JournalDigest(of: builder.finish()) == digest.digest { return true }
         }
-        return false
+    }
+
+    /// Adds the values that `other` has for the documents with these `_id`s.
+    mutating func add(_ ids: [BSONValue], from other: WrittenValues) {
+        for id in ids { digests[id] = other.digests[id] }
+    }
+
+    /// Returns the document with the changes of the steps whose targets still hold the newest values that the job wrote
+    /// there; `nil` if there is no such step.
+    func own(_ document: DueDocument) throws -> DueDocument? {
+        guard let change = document.change, let digests = digests[document.id] else { return nil }
+        var (isOwn, others): (Bool, [ArraySlice<String>]) = (false, [])
+        for targets in steps {
+            let changed = try targets.filter { target in
+                try JournalDigest(at: target[...], in: change.before.view)
+                    != JournalDigest(at: target[...], in: change.after.view)
+            }
+            let isWritten = try changed.allSatisfy { target in
+                // The journal has the path itself, or the object that holds it, if the job created that object.
+                let known = target.indices.reversed().map { Array(target[...$0]) }.first { digests[$0] != nil }
+                return try known.map { try JournalDigest(at: $0[...], in: change.before.view) == digests[$0] } ?? false
+            }
+            if !isWritten { others += changed.map { $0[...] } } else if !changed.isEmpty { isOwn = true }
+        }
+        guard isOwn, !others.isEmpty else { return isOwn ? document : nil }
+        var own = document
+        try own.change?.keep(others)
+        return own
     }
 }
 
@@ -146,7 +128,7 @@ struct RefreshSearch {
             let detail = DueCursor.Detail.touched
             var documents = try DueCursor(.ids(slice), of: phase, detail, in: context, collectionUUID: collectionUUID)
             while let document = try unblaming({ try documents.next() }) {
-                if try written.isOwn(document) { own.append(document.id) }
+                if try written.own(document) != nil { own.append(document.id) }
             }
         }
         return own
@@ -161,9 +143,10 @@ struct RefreshProgress {
     /// How many documents the refreshes changed.
     var documents = 0
 
-    /// Returns the documents that still hold the values that the job wrote; while no refresh runs, returns all of them.
+    /// Returns the documents in which a target still holds the value that the job wrote, with the changes of only these
+    /// targets; while no refresh runs, returns all documents as they are.
     func own(among documents: [DueDocument]) throws -> [DueDocument] {
         guard let written else { return documents }
-        return try documents.filter { try written.isOwn($0) }
+        return try documents.compactMap(written.own)
     }
 }

@@ -152,13 +152,14 @@ extension JobRegistry {
         of job: String, _ store: borrowing StateStore, for use: RangeStore.Use, orElse remedy: String,
         _ body: (_ keep: () throws -> Void) throws -> Void
     ) throws {
+        _ = try store.sessions.endDead(except: store.identity.owner)
         guard case .taken(let first, _) = try store.ranges.acquire(for: use) else {
             throw RunError(.leaseHeld, "job \"\(job)\" is held by a runner: \(remedy)")
         }
         var heldLease = HeldLease(lease: first, askedAt: .now)
         func renew() throws {
             let askedAt = ContinuousClock.now
-            heldLease.renew(try store.ranges.renew(heldLease.lease), askedAt: askedAt)
+            heldLease.renew(try store.ranges.renew(heldLease.lease).0, askedAt: askedAt)
         }
         do {
             try renew()

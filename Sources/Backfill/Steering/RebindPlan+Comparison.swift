@@ -10,7 +10,7 @@ extension RebindPlan {
     mutating func compare(_ store: borrowing StateStore) throws {
         let collection = store.client.client.collection(namespace)
         var position: JournalPosition?
-        while let part = try store.journal.part(upTo: position, orAt: false) {
+        while let part = try store.journal.part(before: position) {
             for entries in part.entries.slices(count: 1_000, bytes: 4 << 20, size: { $0.id.byteCount }) {
                 try compare(entries, of: part, in: collection)
             }
@@ -39,8 +39,11 @@ extension RebindPlan {
             // Without evidence of the document's identity in the journal, the document's fields decide. If they are as
             // the job wrote them, or as the job found them, the document counts as the one that the job changed.
             let group = part.groups[entry.group]
-            let now = try group.fields(of: document)
-            if JournalDigest(of: now) == group.after || (!now.isEmpty && now == group.before) { same += 1 }
+            switch try group.compare(document) {
+            case .asWritten: same += 1
+            case .asBefore where !group.before.isEmpty: same += 1
+            case .asBefore, .changed: break
+            }
         }
     }
 

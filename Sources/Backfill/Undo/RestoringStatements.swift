@@ -3,14 +3,13 @@ import JobState
 import Jobs
 import Mongo
 
-/// The update statements with which an undo restores documents; a document that changed after it was read is skipped.
+/// The update statements with which an undo restores documents.
 struct RestoringStatements {
     /// The statements, each for documents that are restored in the same way.
     private(set) var all: [UpdateStatement] = []
     /// The documents of each statement.
     private var groups: [[Restoring]] = []
-    /// The `_id`s of documents that cannot be restored, because the command would be too large: it has to hold the
-    /// current values for the comparison, and the values to restore.
+    /// The `_id`s of documents that cannot be restored, because the command would be too large.
     private(set) var tooLarge: [BSONValue] = []
     /// The `_id`s of documents whose restored fields are put at the end of the document, because a command that keeps
     /// the positions would be too large.
@@ -22,19 +21,15 @@ struct RestoringStatements {
 
     /// - Parameters:
     ///   - isGrouped: whether documents that are restored in the same way share a statement. If the server refuses one
-    ///     of these documents, it ends the whole statement.
-    ///   - concurrency: the number of connections on which the statements are sent.
-    init(
-        _ documents: [Restoring], under lease: Lease, grouped isGrouped: Bool, for concurrency: Int
-    ) throws(BSONError) {
-        for group in isGrouped ? try Self.groups(documents, for: concurrency) : documents.map({ [$0] }) {
+    ///     of these documents, its reply does not name it.
+    ///   - isGuarded: whether each document must still be as it was read.
+    init(_ documents: [Restoring], grouped isGrouped: Bool, guarded isGuarded: Bool) throws(BSONError) {
+        for group in isGrouped && !isGuarded ? try Self.groups(documents) : documents.map({ [$0] }) {
             var isPlaced = group.first?.group.places != nil
-            guard var one = try Restoring.statement(group, under: lease, isPlaced: isPlaced) else { continue }
+            guard var one = try Restoring.statement(group, isPlaced: isPlaced, guarded: isGuarded) else { continue }
             if isPlaced, one.byteCount >= Self.largest,
-                let other = try Restoring.statement(group, under: lease, isPlaced: false)
+                let other = try Restoring.statement(group, isPlaced: false, guarded: isGuarded)
             {
-                // A command that keeps the positions would hold the whole document twice, and would be too large. A
-                // command with only the changed fields may fit.
                 (one, isPlaced) = (other, false)
                 moved += group.map(\.id)
             }
@@ -47,60 +42,25 @@ struct RestoringStatements {
         }
     }
 
-    /// The statements, grouped by command.
-    var commands: [[UpdateStatement]] {
-        var first = 0
-        let sizes = all.map { BSONValue.array(of: [.object($0.filter), $0.update]) }
-        return sizes.commandSlices(count: 1_000).map { slice in
-            defer { first += slice.count }
-            return Array(all[first..<first + slice.count])
-        }
-    }
-
     /// Returns the `_id` of a statement's document; `nil` if the statement has several documents.
     func onlyDocument(of statement: Int) -> BSONValue? {
-        groups[statement].count == 1 ? groups[statement].first?.id : nil
+        guard groups.indices.contains(statement), groups[statement].count == 1 else { return nil }
+        return groups[statement].first?.id
     }
 
-    /// Returns groups of documents that are restored in the same way, with enough groups for all connections.
-    ///
-    /// A document forms a group of its own if the positions of its fields have to be restored, or if it may be restored
-    /// only while all of its fields are unchanged. Small groups are joined if one statement can restore all of their
-    /// documents; see ``Restoring/Likeness``.
-    private static func groups(
-        _ documents: [Restoring], for concurrency: Int
-    ) throws(BSONError) -> [[Restoring]] {
-        var alike: [Int: [Restoring]] = [:]
+    /// Returns groups of documents that are restored in the same way.
+    private static func groups(_ documents: [Restoring]) throws(BSONError) -> [[Restoring]] {
+        var order: [Restoring.Likeness] = []
+        var alike: [Restoring.Likeness: [Restoring]] = [:]
         var alone: [[Restoring]] = []
         for document in documents {
-            if document.group.places == nil, !document.isWatched {
-                alike[document.groupIndex, default: []].append(document)
-            } else {
+            guard let likeness = try document.likeness else {
                 alone.append([document])
+                continue
             }
+            if alike[likeness] == nil { order.append(likeness) }
+            alike[likeness, default: []].append(document)
         }
-        var shared: [[Restoring]] = []
-        var joined: [Restoring.Likeness: [Restoring]] = [:]
-        for (_, group) in alike.sorted(by: { $0.key < $1.key }) {
-            if group.count < ChunkWriter.fewest, let likeness = try group[0].likeness {
-                joined[likeness, default: []] += group
-            } else {
-                shared.append(group)
-            }
-        }
-        let maximum = ChunkWriter.maximumCompared
-        for documents in joined.values.sorted(by: { $0[0].groupIndex < $1[0].groupIndex }) {
-            // The statement contains the list of `_id`s once in its filter, and again for each field that it compares.
-            shared += documents.slices(count: maximum.documents, bytes: maximum.bytes) {
-                $0.current.bytes.count + $0.id.byteCount * ($0.group.names.count + 1)
-            }
-        }
-        // Large groups are divided, so that every connection gets statements to send.
-        return (shared.count < concurrency ? shared.flatMap { $0.parts(concurrency, least: 50) } : shared) + alone
+        return order.compactMap { alike[$0] }.flatMap { $0.slices(bytes: 4 << 20) { $0.id.byteCount + 10 } } + alone
     }
-}
-
-extension UpdateStatement {
-    /// About how many bytes the statement takes in a command.
-    fileprivate var byteCount: Int { BSONDocument([("q", .object(filter)), ("u", update)]).bytes.count }
 }

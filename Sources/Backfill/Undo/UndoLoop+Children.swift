@@ -40,8 +40,7 @@ extension UndoLoop {
             guard !kernel.isDry else { continue }
             FaultInjection.reached(.afterRestore)
             let removed = earlierRemoved + children.removed
-            try kernel.renew(
-                setting: memory.isRetry ? [:] : RangeChange.childrenRemoved(to: part.sequence, count: removed))
+            try kernel.renew(setting: RangeChange.childrenRemoved(to: part.sequence, count: removed))
         }
         return nil
     }
@@ -51,7 +50,7 @@ extension UndoLoop {
     ///   would not remove.
     func reportOfChildren(left: ChildTally) -> UndoReport.Children? {
         let report = UndoReport.Children(
-            removed: children.removed, earlier: memory.isRetry ? 0 : earlierRemoved, gone: children.gone,
+            removed: children.removed, earlier: earlierRemoved, gone: children.gone,
             left: left.left)
         return report == UndoReport.Children() ? nil : report
     }

@@ -7,8 +7,8 @@ import Mongo
 import Running
 import Steps
 
-/// The loop of an undo over the journal: it processes batches of entries, the newest first, and writes a checkpoint
-/// after each.
+/// The loop of an undo over the journal, the newest chunk first: each batch of entries is one transaction, which reads the
+/// documents, compares them, restores them and replaces the entries by what is left of them.
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
@@ -20,44 +20,36 @@ struct UndoLoop: ~Copyable {
     var tally = UndoTally()
     /// How many changes earlier undos of the job undid.
     let earlier: Int
-    var memory: UndoMemory
+    var memory = UndoMemory()
     /// The counts of this undo for the documents that the job inserted in other collections, such as how many it
     /// removed.
     var children = ChildTally()
     /// The number of documents in other collections that earlier undos of the job removed.
     let earlierRemoved: Int
     var batch: Int
-    var reads: UndoReads
-    /// Whether the undo also undoes changes that the job might not have made.
-    var includesUncertain = false
+    let reads: UndoReads
 
     /// The most entries of a batch.
     static let batch = 2_000
 
     var collection: MongoCollection { kernel.client.collection(subject.namespace) }
 
-    /// Undoes the entries of the journal from `start` (if `nil`, from the newest entry) back to the oldest one.
+    /// Undoes the entries of the journal, from the newest one back to the oldest one.
     /// - Returns: why the undo has to stop; `nil` if it can continue.
-    mutating func run(from start: JournalPosition?) throws -> RunStop? {
-        var position = start
-        var isIncluded = true
-        while let part = try nextPart(upTo: position, orAt: isIncluded) {
-            var done = 0
-            if isIncluded, let position, position.sequence == part.position.sequence,
-                position.part == part.position.part
-            {
-                done = position.entries
-            }
+    mutating func run() throws -> RunStop? {
+        var position: JournalPosition?
+        while let part = try nextPart(before: position) {
             overlay?.enter(part)
-            memory.begin(try kernel.retrying { try kernel.store.journal.written(part.position.sequence) })
-            while done < part.entries.count {
+            memory.begin()
+            var open = part.entries.indices.filter { memory.isOpen(part.entries[$0].id) }[...]
+            var isFallenBack = false
+            while !open.isEmpty, !isFallenBack {
                 kernel.throttler?.note(changed: earlier + tally.restored, size: subject.target.averageSize)
                 if let stop = try kernel.waitForThrottle() { return stop }
                 kernel.restart()
-                let entries = part.entries[done..<min(done + batch, part.entries.count)]
-                let next = part.entries[entries.endIndex...].prefix(grown)
+                let entries = open.prefix(batch)
                 let attempt: Attempt
-                do { attempt = try undo(entries, before: next, of: part) } catch let error as MongoError
+                do { attempt = try undo(Array(entries), of: part) } catch let error as MongoError
                     where error.code == .collectionUUIDMismatch
                 {
                     try checkCollection()
@@ -65,31 +57,38 @@ struct UndoLoop: ~Copyable {
                 }
                 switch attempt {
                 case .done(let count):
-                    done += count
-                    let memory = memory
-                    tally.finish(entries.prefix(count).map(\.id)) { memory.isOpen($0) }
-                    self.memory.endBatch()
-                case .tooSlow:
-                    batch = max(1, batch / 2)
-                    continue
+                    open = open.dropFirst(count)
+                    batch = grown
+                    runner.events(.chunk(documents: count, modified: 0))
+                    if !kernel.isDry { try kernel.sleep(kernel.worked * (subject.job?.job.limits.nice ?? 0)) }
+                case .again(let size): batch = max(1, size)
+                case .fallenBack: isFallenBack = true
                 case .stopped(let stop): return stop
                 }
-                batch = grown
-                try checkpoint(
-                    JournalPosition(sequence: part.position.sequence, part: part.position.part, entries: done))
-                runner.events(.chunk(documents: entries.count, modified: 0))
-                if !kernel.isDry { try kernel.sleep(kernel.worked * (subject.job?.job.limits.nice ?? 0)) }
             }
-            (position, isIncluded) = (part.position, false)
+            // After an election, newer entries may be there again.
+            position = isFallenBack ? nil : part.position
         }
-        return nil
+        // What follows reads what a majority has.
+        try kernel.renew()
+        guard let record = kernel.takeFallenBack() else { return nil }
+        resume(record)
+        return try run()
     }
 
     /// The number of entries of the next batch, if the current batch succeeds.
     private var grown: Int { min(Self.batch, batch + max(1, batch / 2)) }
 
-    private func nextPart(upTo position: JournalPosition?, orAt isIncluded: Bool) throws -> JournalPart? {
-        try kernel.retrying { try kernel.store.journal.part(upTo: position, orAt: isIncluded) }
+    private func nextPart(before position: JournalPosition?) throws -> JournalPart? {
+        try kernel.retrying { try kernel.store.journal.part(before: position) }
+    }
+
+    /// Continues from the job's record, which differs from what the undo remembers.
+    mutating func resume(_ record: BSONDocument) {
+        let undoing = record["undo"]?.document.map(Undoing.init)
+        tally.restored = max(0, (undoing?.restored ?? 0) - earlier)
+        memory = UndoMemory()
+        kernel.events(.rerun)
     }
 
     /// Throws if the collection was dropped, renamed or created again during the undo.
@@ -103,14 +102,6 @@ struct UndoLoop: ~Copyable {
             return
         }
         throw RunError(.bindingChanged, "the undo of job \"\(name)\" cannot continue: \(fate)")
-    }
-
-    private mutating func checkpoint(_ position: JournalPosition) throws {
-        guard !kernel.isDry else { return }
-        FaultInjection.reached(.afterRestore)
-        // An undo that only retries skipped documents is never resumed, so it stores no position.
-        let changes = memory.isRetry ? [:] : RangeChange.undone(to: position, restored: earlier + tally.restored)
-        try kernel.renew(setting: changes)
     }
 }
 

@@ -6,9 +6,8 @@ import JobState
 /// A dry run does not write. Before the dry run compares an older journal entry with a document, it therefore removes
 /// these changes from its copy of the document.
 ///
-/// The journal may have several entries for one document. One attempt at a chunk has at most one entry for it, but an
-/// older attempt at the same chunk has entries for the same documents, and an earlier pass may have entries for some of
-/// them.
+/// The journal may have several entries for one document: one chunk has at most one entry for it, but an earlier phase or
+/// pass may have entries for the same document.
 struct UndoOverlay {
     /// The largest number of documents in ``kept``.
     static let maximum = 100_000
@@ -51,7 +50,7 @@ struct UndoOverlay {
     }
 
     mutating func restore(_ document: Restoring) {
-        let change = document.group.change
+        let change = document.group
         if chunk.map({ lasting.contains($0.pass) }) ?? false {
             if kept.count < maximum || kept[document.id] != nil {
                 kept[document.id, default: []].append(change)

@@ -78,35 +78,34 @@ package struct UndoRunner: Sendable {
         var report = UndoReport(job: job, namespace: subject.namespace, outcome: .dryRun)
         let contents = try fill(&report, of: subject, store)
         let left = try retry.run { try store.skipped.ofJob() }
-        if subject.undoing?.ended != nil, !left.contains(where: { isPassing($0.left.reason) }) {
+        let isRetry = subject.undoing?.ended != nil
+        if isRetry, !left.contains(where: \.left.reason.isPassing) {
             report.outcome = .undoneBefore
             report.skipped = Self.grouped(left)
             return report
         }
         try subject.checkOrder()
-        var loop = try loop(subject, store, on: pool, left: left)
+        var loop = try loop(subject, store, on: pool)
         guard isAsked || mustCompare(subject, loop.budget) else {
             report.isCounted = false
             return report
         }
         loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.reads.isWhole)
-        if let stopped = try loop.run(from: loop.memory.isRetry ? nil : subject.undoing?.position) {
+        if let stopped = try loop.run() {
             report.outcome = .stopped(stopped)
-        } else if let stopped = try loop.removeChildren(from: loop.memory.isRetry ? nil : subject.undoing?.children) {
+        } else if let stopped = try loop.removeChildren(from: isRetry ? nil : subject.undoing?.children) {
             report.outcome = .stopped(stopped)
         }
         report.children = loop.reportOfChildren(left: loop.children)
         report.taken.restored = loop.tally.restored
         report.taken.asBefore = loop.tally.asBefore
-        report.taken.included = loop.tally.included
         report.notes += loop.notes
         if loop.overlay?.isFull == true {
             report.notes.append(
                 "the job changed more than \(UndoOverlay.maximum.grouped) documents in more than one pass: the "
                     + "changes of the others are counted one by one, so the counts are upper bounds")
         }
-        let kept = left.filter { !loop.memory.retries($0.id) }
-        report.skipped = UndoReport.Skipped.joined(Self.grouped(kept), loop.tally.report)
+        report.skipped = loop.tally.report
         if let budget = loop.budget {
             report.madeUnsyncable = loop.tally.madeUnsyncable
             report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
@@ -118,11 +117,10 @@ package struct UndoRunner: Sendable {
 
     /// Whether the documents are compared with the journal before the undo even if the operator is not asked.
     ///
-    /// The comparison shows whether the undo would be refused, which documents the validator refuses, and which
-    /// uncertain changes the undo includes.
+    /// The comparison shows whether the undo would be refused, and which documents the validator refuses.
     private func mustCompare(_ subject: UndoSubject, _ budget: UnsyncBudget?) -> Bool {
         let createsNone = subject.job?.steps.allSatisfy { $0.step.kind.creates == nil } ?? false
-        return budget != nil || subject.target.validator != nil || options.includesUncertain || !createsNone
+        return budget != nil || subject.target.validator != nil || !createsNone
     }
 
     /// Refuses an undo that would make too many documents unsyncable.
@@ -146,6 +144,7 @@ package struct UndoRunner: Sendable {
     ///   the next undo continues after them.
     package func run(on pool: ClientPool) throws -> UndoReport {
         let started = ContinuousClock.now
+        try retry.run { try TransactionSession.check(try pool.client()) }
         let store = try store(pool)
         _ = try subject(store, on: pool)
         // The lease is stored in the job's record in the collection `ranges`. A missing record is created again. The
@@ -160,14 +159,16 @@ package struct UndoRunner: Sendable {
         try fill(&report, of: subject, store)
         let left = try retry.run { try store.skipped.ofJob() }
         var loop = try loop(
-            subject, store, on: pool, left: left, deadline: options.maxRuntime.map { started + $0 },
-            heldLease: heldLease)
+            subject, store, on: pool, deadline: options.maxRuntime.map { started + $0 }, heldLease: heldLease)
         do {
-            if undoing?.ended == nil || loop.memory.isRetry {
+            try loop.kernel.beginTransactions(after: range)
+            if undoing?.ended == nil || left.contains(where: \.left.reason.isPassing) {
                 try subject.checkOrder()
-                if let stop = try loop.run(from: loop.memory.isRetry ? nil : undoing?.position) {
+                // What earlier undos skipped is still in the journal, and is tried again.
+                try retry.run { try loop.kernel.store.skipped.dropOwn() }
+                if let stop = try loop.run() {
                     report.outcome = .stopped(stop)
-                } else if let stop = try loop.removeChildren(from: loop.memory.isRetry ? nil : undoing?.children) {
+                } else if let stop = try loop.removeChildren(from: undoing?.ended == nil ? undoing?.children : nil) {
                     report.outcome = .stopped(stop)
                 } else if let stop = try loop.releaseRepaired() {
                     report.outcome = .stopped(stop)
@@ -180,14 +181,13 @@ package struct UndoRunner: Sendable {
                 try loop.kernel.renew(setting: ["state": "undone"])
             }
         } catch {
-            if !error.leavesDoubt { _ = loop.kernel.leave() }
+            _ = loop.kernel.leave()
             throw error
         }
         if let note = loop.kernel.leave() { report.notes.append(note) }
         report.taken.restored = loop.tally.restored
         report.taken.earlier = loop.earlier
         report.taken.asBefore = loop.tally.asBefore
-        report.taken.included = loop.tally.included
         report.notes += loop.notes
         report.skipped = Self.grouped(try retry.run { try loop.kernel.store.skipped.ofJob() })
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.skipped.children() })
@@ -205,18 +205,17 @@ extension UndoRunner {
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
     ) throws -> JournalStore.Contents {
-        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, after: subject.earlier) }
+        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled) }
         report.journal.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
         report.journal.changes = contents.passes.reduce(0) { $0 + $1.changes }
         (report.journal.attempts, report.journal.missing) = (contents.attempts, contents.missing)
         report.notes = subject.notes + [store.ranges.terms.note].compactMap(\.self)
-        report.unjournaled = max(subject.unjournaled, contents.lost)
         return contents
     }
 
     /// Throws if the journal was dropped during the undo, because the undo then missed changes.
     private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
-        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled, after: subject.earlier) }
+        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled) }
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }
         throw RunError(
             .undoRefused,
@@ -224,18 +223,11 @@ extension UndoRunner {
                 + "undone stay undone, and the others can no longer be undone")
     }
 
-    private func isPassing(_ reason: UndoReport.Reason) -> Bool {
-        reason.isPassing(includingUncertain: options.includesUncertain)
-    }
-
     private func loop(
         _ subject: UndoSubject, _ store: consuming StateStore, on pool: ClientPool,
-        left: [(id: BSONValue, left: UndoReport.LeftDocument)], deadline: ContinuousClock.Instant? = nil,
-        heldLease: HeldLease? = nil
+        deadline: ContinuousClock.Instant? = nil, heldLease: HeldLease? = nil
     ) throws -> UndoLoop {
         let client = try pool.client()
-        let isOver = subject.undoing?.ended != nil
-        let passing = Set(left.filter { isPassing($0.left.reason) }.map(\.id))
         let byBytes = subject.target.averageSize.map { max(1, (16 << 20) / max(1, $0)) } ?? UndoLoop.batch
         let budget = try budget(subject, on: client, pool)
         let throttler: Throttler? =
@@ -245,33 +237,15 @@ extension UndoRunner {
             deadline: deadline, heldLease: heldLease)
         // The undo checks whole documents against the active schema or, in a dry run, against the validator.
         let judgesWhole = budget != nil || kernel.isDry && subject.target.validator != nil
-        let reads = UndoReads(
-            of: subject.namespace, collectionUUID: subject.collectionUUID, whole: judgesWhole, on: pool)
+        let reads = UndoReads(collectionUUID: subject.collectionUUID, isWhole: judgesWhole)
         return UndoLoop(
             runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
-            memory: UndoMemory(
-                rewritten: subject.rewritten, leftBefore: Set(left.map(\.id)).subtracting(isOver ? passing : []),
-                retried: isOver && !passing.isEmpty ? passing : nil),
-            earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes), reads: reads,
-            includesUncertain: options.includesUncertain)
+            earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes), reads: reads)
     }
 
     private static func grouped(_ left: [(id: BSONValue, left: UndoReport.LeftDocument)]) -> [UndoReport.Skipped] {
         var tally = UndoTally()
         for (id, document) in left { tally.leave(id, document) }
         return tally.report
-    }
-}
-
-extension UndoReport.Skipped {
-    fileprivate static func joined(_ left: [Self], _ right: [Self]) -> [Self] {
-        right.reduce(into: left) { all, one in
-            if let index = all.firstIndex(where: { $0.left == one.left }) {
-                all[index].ids += one.ids
-                all[index].count += one.count
-            } else {
-                all.append(one)
-            }
-        }
     }
 }

@@ -11,18 +11,8 @@ struct UndoTally {
     var asBefore = 0
     /// The number of documents that the undo made unsyncable.
     private(set) var madeUnsyncable = 0
-    /// The changes that the undo undid at the operator's request, although it is uncertain that the job made them.
-    ///
-    /// `ids` has the `_id`s of the changed documents, at most ``samples``.
-    private(set) var included: (ids: [BSONValue], count: Int) = ([], 0)
     /// The number of documents that have a restored field at their end, because its position could not be restored.
     private(set) var moved = 0
-    /// The documents that the undo makes unsyncable (`unsyncable`), or that get a field at their end (`moved`).
-    ///
-    /// A restored field is added at the end of its document if its position could not be restored.
-    /// These documents have unfinished journal entries. A batch that has to be tried again finds the same documents
-    /// again, so they are counted only when their journal entries are finished.
-    private var unfinished: (unsyncable: Set<BSONValue>, moved: Set<BSONValue>) = ([], [])
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
 
     mutating func leave(_ id: BSONValue, _ document: UndoReport.LeftDocument) {
@@ -30,27 +20,11 @@ struct UndoTally {
         if left[document, default: ([], 0)].count <= Self.samples { left[document, default: ([], 0)].ids.append(id) }
     }
 
-    mutating func include(_ id: BSONValue) {
-        included.count += 1
-        if included.count <= Self.samples { included.ids.append(id) }
-    }
+    /// Counts documents that the undo makes unsyncable.
+    mutating func makeUnsyncable(_ count: Int) { madeUnsyncable += count }
 
-    /// Records documents that the undo makes unsyncable; ``finish(_:where:)`` counts them.
-    mutating func makeUnsyncable(_ ids: some Sequence<BSONValue>) { unfinished.unsyncable.formUnion(ids) }
-
-    /// Records documents that get a restored field at their end; ``finish(_:where:)`` counts them.
-    mutating func move(_ ids: some Sequence<BSONValue>) { unfinished.moved.formUnion(ids) }
-
-    /// Counts the documents whose journal entries are finished now, if they were recorded as unsyncable or as moved.
-    /// - Parameters:
-    ///   - ids: the documents of the finished entries.
-    ///   - wasKept: returns `false` for a document that the undo skipped.
-    mutating func finish(_ ids: [BSONValue], where wasKept: (BSONValue) -> Bool) {
-        for id in ids {
-            if unfinished.unsyncable.remove(id) != nil, wasKept(id) { madeUnsyncable += 1 }
-            if unfinished.moved.remove(id) != nil, wasKept(id) { moved += 1 }
-        }
-    }
+    /// Counts documents that get a restored field at their end.
+    mutating func move(_ count: Int) { moved += count }
 
     var report: [UndoReport.Skipped] {
         left.map { UndoReport.Skipped(left: $0.key, ids: $0.value.ids, count: $0.value.count) }

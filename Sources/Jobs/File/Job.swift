@@ -70,11 +70,11 @@ package struct Job: Sendable {
     /// The limits on the speed and the effects of a job.
     package struct Limits: Hashable, Sendable {
         /// The largest number of documents in a chunk, however small they are and however fast the server writes them.
-        package var chunkDocuments = 100_000
+        package var chunkDocuments = 500
         /// The target size of a chunk, in bytes.
-        package var chunkBytes = 16 << 20
+        package var chunkBytes = 4 << 20
         /// The target for the time that the server works on a chunk.
-        package var chunkTime = Duration.milliseconds(500)
+        package var chunkTime = Duration.milliseconds(10)
         /// The number of shares into which a chunk is divided; the shares are read and written at the same time.
         package var concurrency = 2
         /// The number of unsynced documents at which sync stops.

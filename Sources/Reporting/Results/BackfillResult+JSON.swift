@@ -20,7 +20,7 @@ extension BackfillResult {
     private var counts: ReportValue {
         [
             "documents": found.estimatedDocuments, "changed": found.work.modified,
-            "changed_is_lower_bound": found.work.modifiedIsLow, "updates": found.work.updates,
+            "updates": found.work.updates,
             "refreshed": found.work.refreshed, "chunks": found.work.chunks,
             "earlier_chunks": found.work.earlierChunks, "unsyncable_before": found.unsyncable?.before,
             "unsyncable_after": found.unsyncable?.after,

@@ -80,7 +80,7 @@ package struct BackfillResult: Reportable {
         let updates = work.updates > work.modified ? " by \(work.updates.counted("update"))" : ""
         let earlier = work.earlierChunks > 0 ? " (after \(work.earlierChunks.counted("chunk")) of earlier runs)" : ""
         var lines = [
-            "\(isDryRun ? "would change" : "changed") \(work.modifiedIsLow ? "at least " : "")"
+            "\(isDryRun ? "would change" : "changed") "
                 + "\(work.modified.grouped) of "
                 + "\(found.estimatedDocuments.documents)\(updates) in \(work.chunks.counted("chunk")), "
                 + "\(work.seconds.inTenths) s\(earlier)"
@@ -109,7 +109,7 @@ package struct BackfillResult: Reportable {
         var facts = [
             Report.Fact(
                 name: isDryRun ? "would change" : "changed",
-                value: (found.work.modifiedIsLow ? "at least " : "") + found.work.modified.grouped),
+                value: found.work.modified.grouped),
             Report.Fact(name: "documents", value: found.estimatedDocuments.grouped),
             Report.Fact(name: "chunks", value: found.work.chunks.grouped),
             Report.Fact(name: "took", value: "\(found.work.seconds.inTenths) s"),

@@ -14,13 +14,7 @@ extension UndoResult {
                 "chunks": found.journal.chunks, "changes": found.journal.changes, "restored": found.taken.restored,
                 "restored_earlier": found.taken.earlier, "as_before": found.taken.asBefore,
                 "missing_chunks": found.journal.missing,
-                "included_uncertain": [
-                    "documents": found.taken.included.count, "ids": found.taken.included.ids,
-                ] as ReportValue,
                 "left_alone": found.skipped.filter { $0.count > 0 }.map(left), "created": created,
-                "written_without_journal": (found.unjournaled == 0 ? [] : [found.unjournaled]).map {
-                    ["missing": $0] as ReportValue
-                },
                 "harm": found.madeUnsyncable, "headroom": found.headroom?.json, "refusal": found.refusal,
                 "notes": found.notes,
             ])

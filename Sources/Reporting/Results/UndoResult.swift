@@ -66,11 +66,6 @@ package struct UndoResult: Reportable {
                     + (taken.earlier > 0 ? " (after \(taken.earlier.grouped) by earlier undos)" : ""))
         }
         if taken.asBefore > 0, isDryRun { lines.append("already as before the job: \(taken.asBefore.grouped)") }
-        if taken.included.count > 0 {
-            lines.append(
-                "of these uncertain, included because of --include-uncertain: \(taken.included.count.grouped), "
-                    + Self.shown(taken.included.ids, of: taken.included.count))
-        }
         if let children = found.children {
             let earlier = children.earlier > 0 ? " (after \(children.earlier.grouped) by earlier undos)" : ""
             let gone = children.gone > 0 ? "; \(children.gone.grouped) no longer there" : ""
@@ -99,16 +94,13 @@ package struct UndoResult: Reportable {
             "chunks are missing from the journal", missing, [],
             "the journal is incomplete: \(missing.grouped) of \(attempts) \(are) missing, and \(their) changes cannot "
                 + "be undone")
-        let unjournaled = finding(
-            "written without a journal", found.unjournaled, [],
-            "skipped, written without a journal by an earlier version: at least \(found.unjournaled.documents)")
         return Report.Section(
             name: "Not undone", columns: Self.columns,
             findings: found.skipped.filter { $0.count > 0 }.map {
                 finding(
                     $0.left.text, $0.count, $0.ids, "skipped, \($0.left.text): \($0.count.grouped)",
                     isTrouble: $0.left.reason.isTrouble)
-            } + (missing > 0 ? [incomplete] : []) + (found.unjournaled > 0 ? [unjournaled] : []))
+            } + (missing > 0 ? [incomplete] : []))
     }
 
     private var children: Report.Section {
@@ -161,7 +153,7 @@ extension UndoReport.LeftDocument {
         switch reason {
         case .changed: "changed since"
         case .gone: "no longer there"
-        case .uncertain: "uncertain whether the job wrote it"
+        case .replaced: "another document of this _id"
         case .locked: "locked by the sync translator"
         case .refused:
             code.flatMap(Failure.words) ?? "refused by the server" + (code.map { " (code \($0))" } ?? "")

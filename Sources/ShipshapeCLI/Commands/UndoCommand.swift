@@ -21,10 +21,10 @@ struct UndoCommand: WritingCommand {
         ],
         details: """
             Restores fields from the job's journal in the state database, newest first; the job's file is not needed. \
-            A field that was changed since is skipped, and its document is listed (exit code 1). A change that is not \
-            known to be the job's is skipped, too, unless --include-uncertain is given. Shows the plan and asks; \
-            without a terminal it needs --yes. Each batch is checkpointed, so undo can be stopped or killed at any \
-            moment, and the next run continues from there. --dry-run compares and writes nothing.
+            A document in which a client changed what the job wrote is skipped and listed (exit code 1); changes of \
+            other fields stay. Shows the plan and asks; without a terminal it needs --yes. Each batch is a transaction, \
+            so undo can be stopped or killed at any moment, and the next run continues from there. --dry-run compares \
+            and writes nothing.
             """)
 
     @Argument(help: "The job's name, or its file.")
@@ -35,12 +35,6 @@ struct UndoCommand: WritingCommand {
 
     @Flag(name: .shortAndLong, help: "Run without asking.")
     var yes = false
-
-    @Flag(
-        help: ArgumentHelp(
-            "Also undo what looks like the job's work but is not known to be.",
-            discussion: "A runner that died may or may not have written it; the plan lists these documents first."))
-    var includeUncertain = false
 
     @OptionGroup(title: "The Run") var runFlags: RunFlags
     @OptionGroup(title: "Monitoring") var monitoring: MonitoringFlags
@@ -57,8 +51,7 @@ struct UndoCommand: WritingCommand {
 
     private func run(_ name: String, on named: Namespace?, in frame: Frame) async throws -> CommandOutcome {
         let pool = try frame.pool(readsFromPrimary: true)
-        var options = runFlags.options
-        options.includesUncertain = includeUncertain
+        let options = runFlags.options
         let assumptions = AppSettings.assumptions
         let (quiet, monitor) = (output.quiet, frame.monitor)
 

@@ -118,6 +118,7 @@ enum ExitStatus: Int32, Error {
         case .stopped, .paused, .notDeployed, .journalFull: self = .stopped
         case .exceedsHeadroom, .refusedByData: self = .findings
         case .lookupUnreadable: self = .notPermitted
+        case .noTransactions: self = .badConfiguration
         }
     }
 

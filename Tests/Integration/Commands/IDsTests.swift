@@ -56,7 +56,7 @@ import Testing
             let file = try list(10_000..<15_000, in: test)
             let run = try await test.backfill("job", "--ids", file)
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.output.contains("changed 5,000 of 5,000 documents in 3 chunks"), "\(run.output)")
+            #expect(run.output.contains("changed 5,000 of 5,000 documents in"), "\(run.output)")
         }
     }
 
@@ -65,7 +65,7 @@ import Testing
             try test.job(steps: [#"default: {field: email, value: ""}"#], limits: "{chunk: {documents: 50}}")
             let file = try list(stride(from: 0, to: 900, by: 2), in: test)
             #expect(try await test.backfill("job", "--ids", file, fault: "after-write:3").wasKilled)
-            #expect(try await changed(test).count == 150)
+            #expect(try await changed(test).count == 100)
             // A run with `--ids` stores no position in the checkpoint, so a later run without it reads the whole
             // collection.
             let checkpoint = try #require(try await test.checkpoint())

@@ -78,13 +78,10 @@ import Testing
             }
             #expect(try found(bad.last) == found(clean))
 
-            // If the reply to a chunk was lost, undo cannot know whether the job or another client wrote the chunk's
-            // documents. Here, no other client writes, so undo may include them.
             let undo = try await untilDone(faults, of: test) { uri in
                 try await Program.run([
                     "undo", "job", "--yes", "--uri", uri, "SHIPSHAPE_STATE_DATABASE=\(test.state.name)",
                     "SHIPSHAPE_LEASE_TTL=20s",
-                    "--include-uncertain",
                 ])
             }
             #expect(undo.last.exitCode == 0, "\(undo.last.errors)")

@@ -28,7 +28,7 @@ import Testing
             try await test.mongod.failing(point) {
                 let run = try await test.backfill()
                 #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
-                let undone = try await test.undo(flags: ["--include-uncertain"])
+                let undone = try await test.undo()
                 #expect(undone.exitCode == 0, "\(undone.status): \(undone.errors)")
             }
             #expect(try #require(try await test.checkpoint()).chunks >= Self.documents / 50)

@@ -119,7 +119,7 @@ extension FaultSubject {
         FaultSubject(name: "undo") { mongod, body in
             try await backfill(of: count).trial(mongod) { forth in
                 _ = try await forth.undisturbed()
-                let arguments = ["undo"] + forth.arguments.dropFirst() + ["--include-uncertain"]
+                let arguments = ["undo"] + forth.arguments.dropFirst()
                 try await body(
                     FaultTrial(
                         arguments: arguments, uri: forth.uri, database: forth.database, state: forth.state

@@ -74,46 +74,4 @@ import Testing
             try await expectFencedOff(first, test, asLeft: people)
         }
     }
-
-    @Test(arguments: [-60_000, -1, 4_000]) func aLeaseThatEndsBeforeTheWriteCanWritesNothing(_ remaining: Int64)
-        async throws
-    {
-        try await withPeople { test in
-            let written = try await write(test, leaseEndsIn: remaining)
-            #expect(written == 0)
-            #expect(try await test.database.count("people", ["email": ""]) == 0)
-        }
-    }
-
-    @Test func aLeaseThatLastsLetsTheWriteThrough() async throws {
-        try await withPeople { test in
-            let written = try await write(test, leaseEndsIn: 60_000)
-            #expect(written == Self.documents)
-        }
-    }
-
-    /// Writes the whole collection as one chunk under a lease that ends in this many milliseconds.
-    /// - Returns: how many documents were changed.
-    private func write(_ test: BackfillCase, leaseEndsIn remaining: Int64) async throws -> Int {
-        let job = try CompiledJob(
-            try JobFile.read(at: test.path()), active: nil, next: nil)
-        let reply = try await test.mongod.admin(["hello": 1])
-        guard case .date(let now)? = reply["localTime"] else { throw ExpectedDate() }
-        let lease = Lease(token: 1, end: now + remaining, terms: LeaseTerms(duration: .seconds(20)))
-        return try await test.database.pool.run { client in
-            var modified = 0
-            let phase = job.phases[0]
-            let writer = ChunkWriter(job: job.job, phase: phase, isJournaled: false, collectionUUID: nil)
-            var cursor = try DueCursor(
-                .collection, of: phase, .id, in: job.context(client.collection(job.job.namespace)), collectionUUID: nil)
-            let documents = try cursor.read(ReadAmount(documents: .max, bytes: .max))
-            for updates in try writer.commands(documents) {
-                let reply = try writer.send(updates, under: lease, isFinal: true, on: client)
-                modified += reply["nModified"]?.integer ?? 0
-            }
-            return modified
-        }
-    }
-
-    private struct ExpectedDate: Error {}
 }

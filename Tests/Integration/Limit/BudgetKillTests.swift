@@ -58,7 +58,7 @@ import Testing
 
     @Test func planningMarksNothing() async throws {
         try await BudgetCase.withTasks { test in
-            #expect(try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-write:1").wasKilled)
+            #expect(try await BudgetCase.run(test, "--allow-unsync", "200", fault: "after-checkpoint:1").wasKilled)
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let state = try await test.state.documents("harm")
             let dry = try await BudgetCase.run(test, "--dry-run")

@@ -22,10 +22,10 @@ import Testing
         }
     }
 
-    /// Replaces the user's right to write to the test's database by the right to read it.
-    private func revoke(_ name: String, of test: BackfillCase) async throws {
+    /// Replaces the user's right to write to a database by the right to read it; without a database, to the documents.
+    private func revoke(_ name: String, of test: BackfillCase, on changed: TestDatabase? = nil) async throws {
         let (own, reading) = ("readWrite", "read")
-        let database = BSONValue.string(test.database.name)
+        let database = BSONValue.string((changed ?? test.database).name)
         try await test.mongod.admin([
             "grantRolesToUser": .string(name), "roles": [["role": .string(reading), "db": database]],
         ])
@@ -53,6 +53,29 @@ import Testing
             #expect(held == 0)
             let run = try await test.backfill("job", "SHIPSHAPE_LEDGER=none")
             #expect(run.exitCode == 0, "\(run.errors)")
+        }
+    }
+
+    /// The user loses the right to write to the state database after a chunk is planned, and before it is written.
+    @Test func withoutTheRightOnTheStateNoChangeIsUnknownToUndo() async throws {
+        try await withWriter { test, name, uri in
+            let original = try await test.database.documents("people")
+            let refused = try await test.backfill(
+                "job", flags: ["SHIPSHAPE_LEDGER=none", "SHIPSHAPE_LEASE_TTL=6s"], uri: uri,
+                fault: "before-write:1:stop"
+            ) { program in
+                try await waitUntil("the program is stopped") { try program.isStopped }
+                try await revoke(name, of: test, on: test.state)
+                program.send(SIGCONT)
+            }
+            #expect(refused.exitCode == 77, "\(refused.status): \(refused.errors)")
+            #expect(refused.errors.contains(" on \(test.state.name)."), "\(refused.errors)")
+            let waiting = ["SHIPSHAPE_LEDGER=none", "SHIPSHAPE_LEASE_TTL=60s", "SHIPSHAPE_LEASE_WAIT=60s"]
+            #expect(try await test.backfill(flags: waiting).exitCode == 0)
+            let undone = try await test.undo(flags: waiting + ["--output", "json"])
+            #expect(undone.exitCode == 0, "\(undone.status): \(undone.errors)")
+            #expect(try test.report(undone)["restored"]?.integer == 50)
+            #expect(try await test.database.documents("people") == original)
         }
     }
 

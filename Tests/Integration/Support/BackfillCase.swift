@@ -74,12 +74,12 @@ struct BackfillCase: Sendable {
     @discardableResult
     func backfill(
         _ job: String = "job", flags: [String], uri: String? = nil, yes: Bool = true, fault: String? = nil,
-        held: Bool = false, during: (LiveProgram) async throws -> Void = { _ in }
+        plant: String? = nil, held: Bool = false, during: (LiveProgram) async throws -> Void = { _ in }
     ) async throws -> ProgramRun {
         let given = ["backfill", path(job), "--uri", uri ?? self.uri, "SHIPSHAPE_STATE_DATABASE=\(state.name)"] + flags
         let lease = Self.lease(unlessIn: flags, fault)
         let added = (yes ? ["--yes"] : []) + lease
-        let run = try await Program.run(given + added, fault: fault, held: held, during: during)
+        let run = try await Program.run(given + added, fault: fault, plant: plant, held: held, during: during)
         if run.wasKilled, !lease.isEmpty { try await endLease(of: job) }
         return run
     }
@@ -97,6 +97,11 @@ struct BackfillCase: Sendable {
 
     /// Ends the lease of a killed runner, so that the next runner need not wait.
     func endLease(of job: String) async throws {
+        // The transaction of a killed runner locks the record of its lease.
+        for record in try await state.documents("sessions") {
+            guard let id = record["lsid"]?.document?["id"] else { continue }
+            try await state.run(["killSessions": [["id": id]]])
+        }
         try await state.run([
             "update": "ranges",
             "updates": [
@@ -188,8 +193,8 @@ struct BackfillCase: Sendable {
             holder = document["lease"]?.document
         }
 
-        /// Whether the pass has written its first chunk but not its last one.
-        var isInside: Bool { last != nil && upper != nil && last != upper }
+        /// Whether the pass has written its first chunk and has not ended.
+        var isInside: Bool { last != nil && upper != nil }
     }
 }
 

@@ -69,7 +69,7 @@ enum Program {
     ///     `SHIPSHAPE_PASSWORD` are removed.
     ///   - folder: the working directory.
     ///   - fault: the point at which a build with fault injection kills or stops itself, such as `after-write:3`.
-    ///   - plant: the bug that a build with fault injection injects into itself, such as `no-fence`.
+    ///   - plant: the bug that a build with fault injection injects into itself, such as `no-needs`.
     ///   - held: whether the program is stopped before its first instruction, until `during` sends `SIGCONT`.
     ///   - during: the test's actions during the run; if they fail, the program is killed.
     static func run(

@@ -50,9 +50,7 @@ import Testing
                 try await test.waitForLeaseEnd()
             }
             #expect(try await test.database.documents("people") != original)
-            // A killed runner might not have received the reply to its last write. Undo reverts such an uncertain write
-            // only with `--include-uncertain`.
-            let all = ["--output", "json", "--include-uncertain"]
+            let all = ["--output", "json"]
             let dry = try test.report(try await test.undo(flags: all + ["--dry-run"], yes: false))
             let run = try await test.undo(flags: all + ["SHIPSHAPE_LEASE_WAIT=10s"])
             #expect(run.exitCode == 0, "\(run.errors)")
@@ -80,10 +78,7 @@ import Testing
             let first = try await test.backfill(fault: "before-write:3") { program in
                 try await waitUntil("the runner sleeps") { try program.isStopped }
                 defer { program.send(SIGCONT) }
-                // The runner has a short lease, so its writes have a short time limit. If the disk is slow and a write
-                // exceeds this limit, it is unknown whether the write changed documents. The undo therefore includes
-                // uncertain changes.
-                let undo = try await test.undo(flags: ["SHIPSHAPE_LEASE_WAIT=20s", "--include-uncertain"])
+                let undo = try await test.undo(flags: ["SHIPSHAPE_LEASE_WAIT=20s"])
                 #expect(undo.exitCode == 0, "\(undo.errors)")
                 #expect(try await test.database.documents("people") == original)
             }

@@ -3,8 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Without `--include-uncertain`, undo changes a field only if the job is known to have written it, and the field has
-/// not changed since.
+/// Undo changes a field only if the job has written it, and the field has not changed since.
 @Suite struct UndoKnownTests {
     /// Returns a document with fields that the jobs of this suite change.
     private static func document(_ id: Int) -> BSONDocument {
@@ -53,18 +52,16 @@ import Testing
             #expect(first.exitCode == 65, "\(first.status): \(first.errors)")
             let run = try await test.backfill("job", "--restart")
             #expect(run.exitCode == 0, "\(run.errors)")
-            let undone = try await test.undo(flags: ["--include-uncertain"])
+            let undone = try await test.undo()
             #expect(undone.exitCode == 0, "\(undone.errors)")
             #expect(try await test.database.documents("people") == (0..<100).map(Self.document))
         }
     }
 
-    // MARK: A signal between two commands of a chunk
+    // MARK: A signal in a chunk
 
-    /// The journal shows which part of a chunk was written if a signal ends the run between two commands of the chunk.
-    ///
-    /// The client computes the values, so one chunk takes four commands of 500 updates each.
-    @Test func theWrittenPartOfAChunkThatASignalEndsIsKnown() async throws {
+    /// A signal does not end a chunk that is being written: all of the chunk is done, or nothing is.
+    @Test func aChunkThatASignalMeetsIsDoneOrNot() async throws {
         try await withPeople("default: {field: key, generate: uuid}", count: 2_000) { test in
             let before = try await test.database.documents("people")
             let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:1:stop") {
@@ -75,14 +72,14 @@ import Testing
             }
             #expect(run.exitCode == 75, "\(run.errors)")
             let written = try await test.database.count("people", ["key": ["$exists": true]])
-            #expect((1..<2_000).contains(written))
+            #expect(written == (try await test.checkpoint()?.modified ?? 0))
             let undone = try await test.undo()
             #expect(undone.exitCode == 0, "\(undone.output) \(undone.errors)")
             #expect(try await test.database.documents("people") == before)
         }
     }
 
-    // MARK: Changes that are journaled, but not known to be written
+    // MARK: Changes that a user made like the job
 
     /// Each element has a step, a user's update that makes the same change as the step, and document 3 after that
     /// update.
@@ -114,14 +111,14 @@ import Testing
             ])
             let before = try await test.database.documents("people")
             let undone = try await test.undo(flags: ["--output", "json"])
-            #expect(undone.exitCode == 1, "\(undone.errors)")
-            #expect(try test.report(undone).left("uncertain") == [3])
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try test.report(undone)["restored"]?.integer == 0)
             #expect(try await test.database.documents("people") == before)
             #expect(try await test.database.documents("people", ["_id": 3]) == [expected])
         }
     }
 
-    /// Undo keeps a user's write that equals the change of the step, and lists the document as uncertain.
+    /// Undo keeps a user's write that equals the change of the step, and restores all other documents.
     ///
     /// The user writes document 3 while a runner sleeps after it has journaled a chunk, and before it writes the chunk.
     @Test(arguments: byHand)
@@ -139,32 +136,24 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             let undone = try await test.undo(flags: ["--output", "json"])
-            #expect(undone.exitCode == 1, "\(undone.errors)")
-            #expect(try test.report(undone).left("uncertain").contains(3))
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try test.report(undone)["restored"]?.integer == 9)
             #expect(try await test.database.documents("people", ["_id": 3]) == [expected])
         }
     }
 
-    /// After a runner was killed, it is uncertain whether its last chunk was written.
-    ///
-    /// Undo restores this chunk only with `--include-uncertain`, and all other chunks in any case.
-    @Test func uncertainChangesAreUndoneOnRequest() async throws {
+    /// A runner that is killed between its write and the commit has written nothing of the chunk, so undo restores
+    /// everything.
+    @Test func afterAKillNothingIsUncertain() async throws {
         try await withPeople("unset: {field: nick}", count: 40, limits: "{chunk: {documents: 10}}") { test in
             let original = try await test.database.documents("people")
             #expect(try await test.backfill(fault: "after-write:3:kill").wasKilled)
             try await test.waitForLeaseEnd()
+            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 20)
             #expect(try await test.backfill().exitCode == 0)
-            let dry = try await test.undo(flags: ["--dry-run", "--output", "json"], yes: false)
             let undone = try await test.undo(flags: ["--output", "json"])
-            #expect(undone.exitCode == 1, "\(undone.errors)")
-            let uncertain = try test.report(undone).left("uncertain")
-            #expect(uncertain == (20..<30).map { .integer($0) })
-            #expect(try test.report(dry).left("uncertain") == uncertain)
-            #expect(try await test.database.count("people", ["nick": ["$exists": true]]) == 30)
-            let listed = try await test.undo(flags: ["--include-uncertain"], yes: false)
-            #expect(listed.errors.contains("uncertain"), "\(listed.errors)")
-            let all = try await test.undo(flags: ["--include-uncertain"])
-            #expect(all.exitCode == 0, "\(all.errors)")
+            #expect(undone.exitCode == 0, "\(undone.errors)")
+            #expect(try test.report(undone)["restored"]?.integer == 40)
             #expect(try await test.database.documents("people") == original)
         }
     }
@@ -277,7 +266,6 @@ import Testing
                 try await test.database.set("people", 3, ["home.city": "Bergen"])
             }
             #expect(run.exitCode.map { $0 < 2 } == true, "\(run.errors)")
-            #expect(run.output.contains("undo removes those that no document links to"), "\(run.output)")
             let undone = try await test.undo()
             #expect(undone.exitCode == 0, "\(undone.output)\(undone.errors)")
             #expect(try await test.database.count("homes") == 0)
@@ -305,9 +293,7 @@ import Testing
             let run = try await test.backfill()
             #expect(run.exitCode == 0, "\(run.status): \(run.errors)")
             #expect(try await test.database.documents("people") != original)
-            // Under load, a write with 28 steps may exceed the runner's time limit, and the result of the write is then
-            // uncertain.
-            let undone = try await test.undo(flags: ["--include-uncertain"])
+            let undone = try await test.undo()
             #expect(undone.exitCode == 0, "\(run.output)\(run.errors)\(undone.output)\(undone.errors)")
             #expect(try await test.database.documents("people") == original)
         }

@@ -143,16 +143,6 @@ import Testing
         }
     }
 
-    /// The operator sees which uncertain changes the undo includes, even if the operator is not asked.
-    @Test func uncertainChangesAreCountedFirstEvenWithAYes() async throws {
-        try await withPeople { test in
-            try await test.backfill()
-            let run = try await test.undo(flags: ["--include-uncertain"])
-            #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("would undo"), "\(run.errors)")
-        }
-    }
-
     @Test(arguments: ["--no-journal", "journal: false"]) func withoutAJournalThereIsNoUndo(_ way: String) async throws {
         let isFlag = way.hasPrefix("--")
         try await withPeople(more: isFlag ? "" : way) { test in

@@ -118,8 +118,7 @@ class Soak:
         while not self.is_over:
             name = self.job()
             self.finish(["backfill", f"{FOLDER}/{name}.yml", "--yes", "--quiet"])
-            uncertain = ["--include-uncertain"] if self.random.random() < 0.5 else []
-            self.finish(["undo", name, "--yes", "--quiet", *uncertain])
+            self.finish(["undo", name, "--yes", "--quiet"])
             self.finish(["job", "cleanup", name, "--yes"])
             os.remove(f"{FOLDER}/{name}.yml")
             self.nap(self.random.uniform(5, 15))

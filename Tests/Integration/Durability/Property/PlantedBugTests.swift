@@ -6,14 +6,16 @@ import Testing
 @testable import JobState
 @testable import Jobs
 
-/// Tests that the property test finds each of three bugs that the program can inject into itself.
+/// Tests that the property test finds each of two bugs that the program can inject into itself.
 @Suite struct PlantedBugTests {
+    /// The bugs that random disturbances reveal; only an election reveals the other one, in `FencedRunTests`.
+    private static let bugs = [FaultInjection.Bug.noNeeds, .journalOutside]
+
     /// Returns the kind of violation that the property test must find for a bug.
     private static func violation(by bug: FaultInjection.Bug) -> PropertyViolation.Kind {
         switch bug {
-        case .noFence: .lateWrite
         case .noNeeds: .document
-        case .acknowledgeFirst: .acknowledged
+        case .noSequence, .journalOutside: .acknowledged
         }
     }
 
@@ -21,9 +23,8 @@ import Testing
     /// is enough.
     private static func disturbances(showing bug: FaultInjection.Bug) -> [PropertyDisturbance] {
         switch bug {
-        case .noFence: [.staleRunner]
         case .noNeeds: []
-        case .acknowledgeFirst: [.killedAtAFaultPoint]
+        case .noSequence, .journalOutside: [.killedAtAFaultPoint]
         }
     }
 
@@ -33,20 +34,19 @@ import Testing
     /// does not reveal the bug any more, the test prints the seed of another one, to be written here.
     private static func seed(showing bug: FaultInjection.Bug) -> UInt64 {
         switch bug {
-        case .noFence: 3_080_617_052
         case .noNeeds: 3_080_617_001
-        case .acknowledgeFirst: 3_080_617_019
+        case .noSequence, .journalOutside: 3_080_617_019
         }
     }
 
-    @Test(arguments: FaultInjection.Bug.allCases) func aPlantedBugIsCaught(_ bug: FaultInjection.Bug) async throws {
+    @Test(arguments: bugs) func aPlantedBugIsCaught(_ bug: FaultInjection.Bug) async throws {
         try await expectCaught(bug, by: Self.disturbances(showing: bug), first: [Self.seed(showing: bug)])
     }
 
     /// Tests each bug with random disturbances and without a known seed, as the property test itself runs.
     ///
     /// Some bugs take more than a hundred cases.
-    @Test(.enabled(if: TestScale.current == .torture), arguments: FaultInjection.Bug.allCases)
+    @Test(.enabled(if: TestScale.current == .torture), arguments: bugs)
     func aPlantedBugIsCaughtWithoutAHint(_ bug: FaultInjection.Bug) async throws {
         try await expectCaught(bug, by: nil, first: [])
     }

@@ -76,7 +76,7 @@ extension PropertyCase {
         trail.append("the user overtakes write \(visit)")
         let times = 10 + random.below(80)
         let run = try await backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"], fault: "before-write:\(visit)") { program in
-            guard try await waitForStop(program) else { return }
+            guard try await program.waitForStop() else { return }
             defer { program.send(SIGCONT) }
             try await user.write(times: times, among: try await nextIDs())
         }
@@ -95,7 +95,7 @@ extension PropertyCase {
         var left: [PropertyKey: BSONDocument]?
         let flags = ["SHIPSHAPE_LEASE_TTL=1s", "SHIPSHAPE_LEASE_WAIT=3m"]
         let run = try await backfill(flags: flags, fault: "before-write:\(visit)") { program in
-            guard try await waitForStop(program) else { return }
+            guard try await program.waitForStop() else { return }
             defer { program.send(SIGCONT) }
             let next = try await nextIDs()
             let second = try await backfill(flags: ["SHIPSHAPE_LEASE_WAIT=3m"])
@@ -144,16 +144,5 @@ extension PropertyCase {
             if program.hasEnded { return true }
             return try await test.state.count("ranges", ["$expr": ["$gt": ["$lease.end", "$$NOW"]]]) > 0
         }
-    }
-
-    /// Waits until the injected fault has stopped the program; returns `false` if the program ended before that.
-    private func waitForStop(_ program: LiveProgram) async throws -> Bool {
-        var isStopped = false
-        try await waitUntil("the program sleeps or has ended") {
-            if program.hasEnded { return true }
-            isStopped = (try? program.isStopped) ?? false
-            return isStopped
-        }
-        return isStopped
     }
 }

@@ -66,11 +66,8 @@ extension PropertyCase {
     }
 
     private func undo(fault: String?) async throws -> ProgramRun {
-        // With `--include-uncertain`, undo also restores documents if it is unknown whether a killed runner wrote them.
-        // `UndoEventsTests` checks that such an undo removes no user's change.
         let flags = [
             "SHIPSHAPE_STATE_DATABASE=\(test.state.name)", "--yes", "SHIPSHAPE_LEDGER=none", "--allow-unsync", "100000",
-            "--include-uncertain",
         ]
         let lease = ["SHIPSHAPE_LEASE_TTL=\(fault == nil ? "20s" : "1s")", "SHIPSHAPE_LEASE_WAIT=3m"]
         return try await Program.run(["undo", test.path(), "--uri", test.uri] + flags + lease, fault: fault)

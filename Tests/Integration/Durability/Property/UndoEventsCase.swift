@@ -350,7 +350,7 @@ extension BSONDocument {
     /// If an update moves a field, the event of mongod 6.0 has the field twice: first the old field, and later the
     /// current one. This property keeps only the last field of each name. The tests themselves write no document in
     /// which a name occurs twice.
-    fileprivate var withoutStaleFields: BSONDocument {
+    var withoutStaleFields: BSONDocument {
         let all = (try? elements()) ?? []
         let names = Set(all.map(\.name))
         guard names.count < all.count || all.contains(where: { $0.value.document != nil }) else { return self }

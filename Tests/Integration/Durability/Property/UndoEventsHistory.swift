@@ -42,7 +42,7 @@ struct UndoEventsHistory {
         }
     }
 
-    /// Returns a line for each journal entry of the document; the line shows whether the document was written.
+    /// Returns a line for each journal entry of the document.
     private func journal() async throws -> [String] {
         let all = try await test.state.documents("journal")
         var lines: [String] = []
@@ -50,21 +50,12 @@ struct UndoEventsHistory {
             guard let key = part["_id"]?.document else { continue }
             let groups = (part["groups"]?.document?.values ?? []).compactMap(\.document)
             guard let group = groups.first(where: { $0["i"]?.document?.values.contains(id) == true }) else { continue }
-            let sequence = key["seq"]
-            let known = all.first { other in
-                let other = other["_id"]?.document
-                return other?["seq"] == sequence && other?["range"] == "acknowledged"
-            }
-            func says(_ list: String) -> Bool { known?[list]?.document?.values.contains(id) == true }
-            let written =
-                known == nil ? "unacknowledged" : says("missed") ? "missed" : says("unsure") ? "unsure" : "written"
-            let lists = ["missed", "unsure"].map { "\(known?[$0]?.document?.values.count ?? 0) \($0)" }
             let fields = ["b", "n", "p", "e"].compactMap { name in group[name].map { (name, $0) } }
             let head = ["pass", "phase", "chunk", "count", "evidence"].compactMap { name in
                 part[name].map { (name, $0) }
             }
             lines.append(
-                "  journal \(key.json) \(BSONDocument(head).json): \(written) (\(lists.joined(separator: ", "))); "
+                "  journal \(key.json) \(BSONDocument(head).json); "
                     + "its group, the \(group["i"]?.document?.values.firstIndex(of: id) ?? -1)th: "
                     + "\(BSONDocument(fields).json)"
             )

@@ -42,14 +42,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [(1, 1), (2, 2), (3, 3), (16, 3)])
-    func aChunkIsCutIntoPartsThatJoin(_ parts: Int, _ expected: Int) {
-        let found = Array(0..<160).parts(parts, least: 50)
-        #expect(found.count == expected)
-        #expect(found.flatMap(\.self) == Array(0..<160))
-        #expect(found.allSatisfy { $0.count == 160 / expected || $0.count == 160 / expected + 1 })
-    }
-
     @Test(arguments: ["", "--no-journal"], [1, 2, 5]) func concurrencyChangesNothingButTime(
         _ flag: String, _ concurrency: Int
     )

@@ -1,0 +1,104 @@
+package import BSON
+import Concurrency
+package import JobState
+package import Mongo
+import Synchronization
+
+/// The session of a runner's transactions, with a client of its own.
+///
+/// The state database has the session's number while it is open, and a thread shows there that the runner is alive. If
+/// the runner is killed, another runner of the job ends the session, and with it the transaction.
+package final class TransactionSession {
+    let client: Client
+    let session: Session
+    private let heartbeat: Heartbeat
+
+    private init(_ client: consuming Client, _ session: consuming Session, _ heartbeat: Heartbeat) {
+        self.client = client
+        self.session = session
+        self.heartbeat = heartbeat
+    }
+
+    /// Opens a session and records it.
+    /// - Parameters:
+    ///   - sessions: the store in which the session is recorded.
+    ///   - owner: the runner.
+    ///   - database: the name of the state database.
+    /// - Throws: ``MongoError``.
+    package static func open(
+        on pool: ClientPool, for sessions: SessionStore, of owner: ObjectID, database: String
+    ) throws(MongoError) -> TransactionSession {
+        let client = try pool.client()
+        let session = try client.startSession()
+        try sessions.open(SessionStore.Opened(session: session.id, user: client.sessionUser()), of: owner)
+        let heartbeat = Heartbeat(on: pool, of: sessions.job, owner, database: database)
+        return TransactionSession(client, session, heartbeat)
+    }
+
+    /// Refuses a deployment without transactions, in which jobs write.
+    /// - Throws: ``RunError`` of kind `noTransactions`; ``MongoError``.
+    package static func check(_ client: borrowing Client) throws {
+        guard try client.hello().topology == .standalone else { return }
+        throw RunError(
+            .noTransactions,
+            "this server is not a member of a replica set, and only a replica set has the transactions in which jobs "
+                + "write: make it a replica set of one member (start mongod with --replSet rs0, then run "
+                + "rs.initiate() in mongosh); --dry-run works as it is")
+    }
+
+    /// Ends the transaction that is open, if there is one.
+    func abort() {
+        guard !session.abortTransaction() else { return }
+        // A server that sheds load may also refuse to abort a transaction.
+        for _ in 0..<5 {
+            do throws(MongoError) {
+                return try client.killSessions([session.id])
+            } catch  where !error.isOverload {
+                return
+            } catch {}
+        }
+    }
+
+    /// Ends the session, and deletes its record.
+    package func close() {
+        abort()
+        heartbeat.end()
+    }
+
+    deinit { heartbeat.end() }
+}
+
+/// A thread that shows in the state database that its runner is alive.
+private final class Heartbeat: Sendable {
+    private let isEnded = Mutex(false)
+    private let desk = Desk()
+
+    /// The signals between the thread and its owner.
+    private struct Desk: Sendable {
+        let end = Semaphore()
+        let ended = Semaphore()
+    }
+
+    init(on pool: ClientPool, of job: String, _ owner: ObjectID, database: String) {
+        PosixThread.start(name: "heartbeat") { [desk] in
+            defer { desk.ended.signal() }
+            guard let client = try? pool.client() else { return }
+            let sessions = SessionStore(client: StoreClient(database: database, client: client), job: job)
+            // A failed renewal is tried again with the next one: at worst, another runner ends the session.
+            while !desk.end.wait(milliseconds: Int(SessionStore.beat.milliseconds)) { try? sessions.renew(owner) }
+            try? sessions.close(owner)
+        }
+    }
+
+    /// Ends the thread, which deletes the record.
+    func end() {
+        let wasEnded = isEnded.withLock { isEnded in
+            defer { isEnded = true }
+            return isEnded
+        }
+        guard !wasEnded else { return }
+        desk.end.signal()
+        // A server that cannot be reached must not keep the program from ending.
+        _ = desk.ended.wait(milliseconds: 2_000)
+    }
+}
