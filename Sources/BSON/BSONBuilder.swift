@@ -70,7 +70,8 @@ extension BSONBuilder {
     }
 
     private mutating func appendCString(_ text: String) {
-        bytes.append(contentsOf: text.utf8.prefix { $0 != 0 })
+        var text = text
+        text.withUTF8 { unsafe bytes.append(contentsOf: $0[..<($0.firstIndex(of: 0) ?? $0.count)]) }
         bytes.append(0)
     }
 

@@ -1,13 +1,19 @@
 #ifndef SHIPSHAPE_CCRYPTO_H
 #define SHIPSHAPE_CCRYPTO_H
 
+// SHA256_Init and its like need no memory, where EVP_Digest allocates for each call.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#include <endian.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
 #include <openssl/x509.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 // The digest has 32 bytes.
@@ -21,6 +27,22 @@ static inline bool ccrypto_hmac_sha256(
 static inline bool ccrypto_sha256(const void *data, size_t length, unsigned char *digest)
 {
     return EVP_Digest(data, length, digest, NULL, EVP_sha256(), NULL) == 1;
+}
+
+// The first 16 bytes of the digest of a byte and the data after it.
+static inline void ccrypto_sha256_words(
+    unsigned char byte, const void *data, size_t length, uint64_t *high, uint64_t *low)
+{
+    SHA256_CTX context;
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    SHA256_Init(&context);
+    SHA256_Update(&context, &byte, 1);
+    SHA256_Update(&context, data, length);
+    SHA256_Final(digest, &context);
+    memcpy(high, digest, 8);
+    memcpy(low, digest + 8, 8);
+    *high = be64toh(*high);
+    *low = be64toh(*low);
 }
 
 // Whether a PEM file holds a certificate.

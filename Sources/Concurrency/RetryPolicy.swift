@@ -38,6 +38,14 @@ package struct RetryPolicy: Sendable {
             onRetry: onRetry, whenStopped: whenStopped)
     }
 
+    /// Returns a copy of the policy that also retries failures for which `those` returns true without a time limit.
+    package func waiting(for those: @Sendable @escaping (any Error) -> Bool) -> RetryPolicy {
+        guard let unlimited else { return self }
+        return RetryPolicy(
+            limit: limit, stop: stop, lost: lost, passes: passes, unlimited: unlimited.applying(to: those),
+            onRetry: onRetry, whenStopped: whenStopped)
+    }
+
     /// The rules for failures that are retried without a time limit.
     ///
     /// A server that sheds load causes these failures, and recovers by itself.
@@ -63,6 +71,13 @@ package struct RetryPolicy: Sendable {
         ) {
             (self.applies, self.pause, self.aroundAttempt) = (applies, pause, aroundAttempt)
             (self.onWait, self.onEnd) = (onWait, onEnd)
+        }
+
+        fileprivate func applying(to those: @Sendable @escaping (any Error) -> Bool) -> Unlimited {
+            let applies = applies
+            return Unlimited(
+                for: { applies($0) || those($0) }, pause: pause, aroundAttempt: aroundAttempt, onWait: onWait,
+                onEnd: onEnd)
         }
     }
 

@@ -5,7 +5,8 @@ package import Running
 package struct UndoReport: Sendable {
     /// The reason why a change is not undone.
     package enum Reason: String, Sendable, CaseIterable {
-        /// Another client changed a field after the job had written it.
+        /// Another client changed a field after the job had written it; the job's other changes of the document are
+        /// undone.
         case changed
         /// The document with the change no longer exists.
         case gone
@@ -16,10 +17,9 @@ package struct UndoReport: Sendable {
         /// The server refuses the document with the fields that it had before the job.
         case refused
 
-        /// Whether the operator has to deal with the document; `false` only for a document that no longer exists.
+        /// Whether the operator has to deal with the document, and a later undo tries it again; `false` only for a
+        /// document that no longer exists.
         package var isTrouble: Bool { self != .gone }
-        /// Whether a later undo may succeed in undoing the change.
-        package var isPassing: Bool { self == .locked || self == .refused }
     }
 
     /// The reason why a document is skipped, and the server's error code.
@@ -175,8 +175,8 @@ package struct UndoReport: Sendable {
 
     /// Whether the undo leaves something for the operator to deal with.
     ///
-    /// The value is `true` if an existing document was skipped, an inserted document stays, the journal lacks a chunk, or
-    /// the undo would be refused. It is `false` for a stopped undo, because the next undo continues.
+    /// The value is `true` if an existing document was skipped, an inserted document stays, the journal lacks a chunk,
+    /// or the undo would be refused. It is `false` for a stopped undo, because the next undo continues.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
         return skipped.contains { $0.left.reason.isTrouble && $0.count > 0 } || journal.missing > 0 || refusal != nil

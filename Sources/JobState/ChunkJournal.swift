@@ -131,40 +131,40 @@ package struct ChunkJournal: Sendable {
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
     ) throws(BSONError) -> BSONDocument {
         var old = BSONBuilder()
-        var digests: [UInt8] = []
-        var paths: [BSONValue] = []
-        var added: [BSONValue] = []
-        var places: [BSONValue] = []
+        var digests: [JournalDigest] = []
+        var paths: [(path: [String], after: JournalDigest)] = []
+        var added: [String] = []
+        var places: [Int] = []
         for (index, name) in touched.enumerated() {
             let (was, willBe) = (try before.find(name), try after.find(name))
             guard Self.differs(was, of: before, willBe, of: after) else { continue }
             if let was {
                 old.append(was, of: before)
-                if let positions { places.append(.integer(positions[index])) }
+                if let positions { places.append(positions[index]) }
             } else {
-                added.append(.string(name))
+                added.append(name)
             }
-            digests += JournalDigest(of: willBe, in: after).bytes
+            digests.append(JournalDigest(of: willBe, in: after))
             guard let was, let willBe, was.type == .object, willBe.type == .object,
                 let changed = try ChangedPaths(before.document(was), after.document(willBe), in: name)
             else { continue }
-            paths += changed.all.map { ["p": .array(of: $0.path.map { .string($0) }), "a": $0.after.bson] }
+            paths += changed.all
         }
-        var head = BSONBuilder()
-        head.append(JournalGroup.before, .object(old.finish()))
-        if !added.isEmpty { head.append(JournalGroup.added, .array(of: added)) }
-        if !places.isEmpty { head.append(JournalGroup.places, .array(of: places)) }
-        head.append(JournalGroup.after, .binary(subtype: 0, bytes: digests))
-        if !paths.isEmpty { head.append(JournalGroup.paths, .array(of: paths)) }
-        return head.finish()
+        return JournalGroup.head(before: old.finish(), added: added, places: places, after: digests, paths: paths)
     }
 
     /// The groups that one document of the collection `journal` will hold.
     private struct Part {
-        /// The groups added so far, each with its stored fields (`head`).
-        ///
-        /// The `_id`s, the number and the evidence of a group's documents are not in its `head`.
-        package private(set) var groups: [(head: BSONDocument, ids: BSONBuilder, count: Int, evidence: [UInt8])] = []
+        /// A group of documents with the same change.
+        struct Group {
+            /// The fields that the journal stores once for the group.
+            let head: BSONDocument
+            var ids = BSONBuilder()
+            var count = 0
+            var evidence: [UInt8] = []
+        }
+
+        private(set) var groups: [Group] = []
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
@@ -174,7 +174,7 @@ package struct ChunkJournal: Sendable {
         /// Adds a group without documents, with the fields that are stored for the group, and returns its index.
         mutating func add(_ head: BSONDocument, of change: BSONDocument) -> Int {
             indexes[change] = groups.count
-            groups.append((head, BSONBuilder(), 0, []))
+            groups.append(Group(head: head))
             return groups.count - 1
         }
 

@@ -124,7 +124,7 @@ extension JournalStore {
     package func part(before position: JournalPosition?) throws -> JournalPart? {
         let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
         let filter: BSONDocument = [
-            "_id": ["$gte": ["job": .string(job)], "$lt": end], "groups.0": ["$exists": true],
+            "_id": ["$gte": ["job": .string(job)], "$lt": end], "groups": ["$ne": []],
         ]
         var cursor = journal.find(
             filter, options: ["sort": ["_id": -1], "limit": 1, "readConcern": ["level": "majority"]])
@@ -133,7 +133,7 @@ extension JournalStore {
 
     /// Whether the journal has a change that was not undone yet.
     package func hasChanges() throws(MongoError) -> Bool {
-        let filter: BSONDocument = ["$and": [.object(attempts), ["groups.0": ["$exists": true]]]]
+        let filter: BSONDocument = ["$and": [.object(attempts), ["groups": ["$ne": []]]]]
         return try client.first(Self.collection, filter, projecting: ["_id": 1]) != nil
     }
 

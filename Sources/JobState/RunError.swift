@@ -32,6 +32,8 @@ package struct RunError: Error, Hashable, Sendable {
         case leaseLost
         /// A signal or the time limit stopped the command while it waited or cleaned up.
         case stopped
+        /// No majority of the members confirmed the last writes.
+        case unconfirmed
         /// The deployment has no disk space for the journal of the next chunk.
         case journalFull
         /// The job cannot be undone, or it was undone or is being undone.
@@ -92,6 +94,13 @@ extension RunError {
             .notDone,
             "job \"\(job)\" is unfinished, and its next run will reach these documents anyway: finish it first, "
                 + "without --ids")
+    }
+
+    /// Returns the error for a command that no majority confirmed, with the work that the command did; every other
+    /// error stays the same.
+    package func reporting(_ work: String) -> RunError {
+        guard kind == .unconfirmed else { return self }
+        return RunError(kind, "\(work), not yet on a majority; \(message)")
     }
 
     /// Returns the error with the location of the step added to its message; the same error if `location` is `nil`.

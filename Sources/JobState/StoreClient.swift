@@ -19,7 +19,7 @@ package final class StoreClient {
     }
 
     private static let limit: BSONValue = 10_000
-    private static let majority: BSONValue = ["w": "majority", "wtimeout": 10_000]
+    private static let majority: BSONValue = ["w": "majority", "wtimeout": 5_000]
 
     /// Runs a write command; every write by this class goes through this method.
     @discardableResult

@@ -1,4 +1,5 @@
 import BSON
+import Mongo
 
 /// The stable name of a reason that makes a run wait before a chunk.
 ///
@@ -15,6 +16,8 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     package static let reading = Self(rawValue: "reading")
     /// The server refuses commands because of its load.
     package static let overload = Self(rawValue: "overload")
+    /// No majority of the members confirms the writes.
+    package static let majority = Self(rawValue: "majority")
     /// The replication lag of a majority of the members is too high.
     package static let majorityLag = Self(rawValue: "majorityLag")
     /// The replication lag of the slowest healthy secondary is too high.
@@ -40,8 +43,8 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
 
     /// The reasons that this version of the program knows.
     package static let known: [Self] = [
-        reading, overload, majorityLag, secondaryLag, flowControl, tickets, cacheDirty, cacheUsed, oplog, consumer,
-        pauseWindow, operatorPause, veto,
+        reading, overload, majority, majorityLag, secondaryLag, flowControl, tickets, cacheDirty, cacheUsed, oplog,
+        consumer, pauseWindow, operatorPause, veto,
     ]
 }
 
@@ -61,10 +64,17 @@ package struct WaitReason: Hashable, Sendable {
         (self.reason, self.metric, self.value, self.limit) = (reason, metric, value, limit)
     }
 
-    /// Creates the wait reason for a server that refuses commands because of its load.
-    package init(overload error: any Error) {
-        self.init(
-            .overload, metric: "the server sheds load", value: "\(error)", limit: "the server takes commands again")
+    /// Creates the wait reason for an error of a server that refuses commands because of its load, or of a write that
+    /// no majority confirms.
+    package init(_ error: any Error) {
+        self =
+            (error as? MongoError)?.isWriteConcern == true
+            ? Self(
+                .majority, metric: "no majority of the members confirms the writes", value: "\(error)",
+                limit: "a majority answers again")
+            : Self(
+                .overload, metric: "the server sheds load", value: "\(error)",
+                limit: "the server takes commands again")
     }
 }
 
@@ -75,7 +85,7 @@ extension WaitReason: CustomStringConvertible {
         switch reason {
         case .operatorPause: "\(value); continue with: \(limit)"
         case .veto: "\(metric): \(value), continues at \(limit)"
-        case .overload: "\(metric): \(value), until \(limit)"
+        case .overload, .majority: "\(metric): \(value), until \(limit)"
         default: "\(metric): \(value), limit \(limit)"
         }
     }

@@ -2,8 +2,8 @@ package import BSON
 
 /// The next documents of a collection in the order in which the primary stores them, read in a transaction.
 ///
-/// A stored document is a record, which has a number. The server reports the number of the last record that it read, and
-/// a later read can resume after it. The numbers are valid only on one member, until its process changes.
+/// A stored document is a record, which has a number. The server reports the number of the last record that it read,
+/// and a later read can resume after it. The numbers are valid only on one member, until its process changes.
 package struct RecordBatch: ~Copyable {
     private let reply: ReplyBatch
     /// The number of the last record that the server read; `nil` if the server reports none, for example because the

@@ -20,7 +20,7 @@ extension RetryPolicy {
         let unlimited = Unlimited(
             for: { ($0 as? MongoError)?.isOverload == true }, pause: { Overload.pause(after: $0) },
             aroundAttempt: { try Overload.within(.short, $0) },
-            onWait: { events(.waiting([WaitReason(overload: $0)])) },
+            onWait: { events(.waiting([WaitReason($0)])) },
             onEnd: { events(.continuing(seconds: $0.seconds)) })
         self.init(
             limit: limit, stop: stop, lost: lost,
@@ -31,6 +31,9 @@ extension RetryPolicy {
             },
             unlimited: unlimited, onRetry: { events(.retrying(reason: "\($0)", attempt: $1)) },
             whenStopped: { error in
+                guard (error as? MongoError)?.isWriteConcern != true else {
+                    return RunError(.unconfirmed, "stopped by a signal: \(WaitReason(error)); run it again")
+                }
                 let isShed = (error as? MongoError)?.isOverload == true
                 let cause = isShed ? "the server shed load" : "the deployment could not be reached"
                 return RunError(.stopped, "stopped by a signal while \(cause): \(error); run it again")

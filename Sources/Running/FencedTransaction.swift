@@ -5,9 +5,9 @@ package import Mongo
 
 /// A transaction of a runner: everything that it writes happens together with the runner's checkpoint, or not at all.
 ///
-/// The fence is a compare-and-set on the record of the runner's lease. It fails if another runner took the lease, and if
-/// an election undid an earlier transaction of this runner. The commit waits for the primary alone, because an election
-/// undoes the checkpoint together with everything else; ``Kernel`` makes sure of a majority now and then.
+/// The fence is a compare-and-set on the record of the runner's lease. It fails if another runner took the lease, and
+/// if an election undid an earlier transaction of this runner. The commit waits for the primary alone, because an
+/// election undoes the checkpoint together with everything else; ``Kernel`` makes sure of a majority now and then.
 package struct FencedTransaction: ~Copyable {
     /// The outcome of an attempt.
     package enum Outcome<Result> {
@@ -74,7 +74,7 @@ package struct FencedTransaction: ~Copyable {
             FaultInjection.reached(.afterCheckpoint)
             return .committed(result)
         } catch {
-            session.abort()
+            if progress.isUnknown { session.kill() } else { session.abort() }
             switch error {
             case is FallenBack: return .fallenBack
             case let refusal as Refusal: return .refused(statement: refusal.statement, refusal.error)

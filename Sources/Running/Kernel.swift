@@ -73,13 +73,15 @@ package struct Kernel: ~Copyable {
     /// Runs an operation until it succeeds, fails for good, or has been retried for too long.
     ///
     /// The operation must be repeatable. While the server refuses commands because of its load, this function keeps the
-    /// lease and records the wait in the state database.
+    /// lease and records the wait in the state database. It waits in the same way for a majority that confirms writes,
+    /// but not longer than for an unreachable deployment.
     /// - Parameter those: returns `true` for a failure that must not be retried although ``retry`` would retry it.
     ///   `nil` if there are no such failures.
     package func retrying<R>(
         refusing those: (@Sendable (any Error) -> Bool)? = nil, _ operation: () throws -> R
     ) throws -> R {
-        let retry = those.map { self.retry.refusing($0) } ?? self.retry
+        let refusing = those.map { self.retry.refusing($0) } ?? self.retry
+        let retry = refusing.waiting { ($0 as? MongoError)?.isWriteConcern == true }
         let result = try retry.run(operation) { try wait($0) }
         // If the state database shows that the run waits, this update removes the wait from it. If the update fails,
         // the next operation that succeeds tries it again.
@@ -94,10 +96,17 @@ package struct Kernel: ~Copyable {
     private static var silence: Duration { .seconds(1) }
 
     private func wait(_ wait: RetryPolicy.Wait) throws {
-        let waitReason = WaitReason(overload: wait.error)
+        let waitReason = WaitReason(wait.error)
         throttler?.count([waitReason], wait.added)
+        let isForMajority = waitReason.reason == .majority
         if let deadline, .now >= deadline {
-            throw RunError(.stopped, "stopped at --max-runtime: \(waitReason); run it again")
+            let kind: RunError.Kind = isForMajority ? .unconfirmed : .stopped
+            throw RunError(kind, "stopped at --max-runtime: \(waitReason); run it again")
+        }
+        guard !isForMajority else {
+            // Each attempt at the operation waits for some seconds, and a record of the wait would wait, too.
+            guard wait.waited >= retry.limit else { return }
+            throw RunError(.unconfirmed, "stopped: \(waitReason); run it again")
         }
         let isToRecord = wait.waited >= Self.silence && !state.isWaitRecorded
         guard isToRecord || state.heldLease?.isHalfOver == true else { return }
@@ -185,7 +194,7 @@ package struct Kernel: ~Copyable {
         if isUnconfirmed || state.heldLease?.isHalfOver ?? false { try extendLease() }
     }
 
-    /// How long transactions may stay unconfirmed by a majority while the runner goes on.
+    /// How long transactions may stay unconfirmed by a majority while the runner continues.
     private static var longestUnconfirmed: Duration { .seconds(3) }
 
     // MARK: Transactions
@@ -216,13 +225,16 @@ package struct Kernel: ~Copyable {
     /// Runs a transaction, and repeats it after temporary failures.
     ///
     /// `body` reads, calls ``FencedTransaction/fence(setting:)`` and writes. It is called again for each attempt.
+    /// - Parameter halves: whether the caller makes the transaction smaller if it takes too long, so that it is not
+    ///   repeated unchanged.
     /// - Returns: the outcome; if the job's record was not as this runner left it, ``takeFallenBack()`` then has it.
     /// - Throws: ``RunError``, for example of kind `leaseLost`; ``MongoError``; the errors of `body`.
     package func transaction<R>(
-        _ body: (borrowing FencedTransaction) throws -> R
+        halves: Bool = false, _ body: (borrowing FencedTransaction) throws -> R
     ) throws -> FencedTransaction.Outcome<R> {
         guard let session = state.session else { preconditionFailure("transactions were not begun") }
-        return try retrying { () throws -> FencedTransaction.Outcome<R> in
+        let tooLong: @Sendable (any Error) -> Bool = { ($0 as? MongoError)?.isTimeLimit == true }
+        return try retrying(refusing: halves ? tooLong : nil) { () throws -> FencedTransaction.Outcome<R> in
             try keepLease()
             guard state.fallenBack == nil else { return .fallenBack }
             let transaction = FencedTransaction(

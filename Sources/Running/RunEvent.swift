@@ -13,7 +13,8 @@ package enum RunEvent: Sendable {
     case chunk(documents: Int, modified: Int)
     /// An operation failed temporarily and is tried again.
     case retrying(reason: String, attempt: Int)
-    /// A chunk took too long, so the next one has half as many documents, namely `documents`.
+    /// Another client wrote a document of a chunk, or the chunk took too long, so the next one has half as many
+    /// documents, namely `documents`.
     case halved(documents: Int)
     /// Even a chunk of a single document takes more time or bytes than a chunk should; reported once.
     case stuckAtOneDocument

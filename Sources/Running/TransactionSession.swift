@@ -47,8 +47,10 @@ package final class TransactionSession {
     }
 
     /// Ends the transaction that is open, if there is one.
-    func abort() {
-        guard !session.abortTransaction() else { return }
+    func abort() { if !session.abortTransaction() { kill() } }
+
+    /// Ends the session on the server, and with it a transaction that is still open although its commit was sent.
+    func kill() {
         // A server that sheds load may also refuse to abort a transaction.
         for _ in 0..<5 {
             do throws(MongoError) {

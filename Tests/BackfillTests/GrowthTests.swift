@@ -18,8 +18,8 @@ import Testing
     @Test func aCheckpointIsAsLargeAfterTenMillionChunksAsAfterTen() {
         let few = checkpoint(chunks: 10).bytes.count
         let many = checkpoint(chunks: 10_000_000).bytes.count
-        // After many chunks, three sums in the checkpoint need 64 bits instead of 32. One of them is stored twice, so the
-        // checkpoint grows by at most four times four bytes.
+        // After many chunks, three sums in the checkpoint need 64 bits instead of 32. One of them is stored twice, so
+        // the checkpoint grows by at most four times four bytes.
         #expect(many - few <= 16)
         #expect(many < 1_024)
     }

@@ -32,7 +32,7 @@ import Testing
     @Test func shortWaitsDecideNothing() {
         #expect(
             bound([(.majorityLag, "majority lag", 10)])
-                == "the server's speed with concurrency=2; no other limit was reached for long")
+                == "the server's speed; no limit was reached for long")
     }
 
     @Test func restsCountAsTheLimitNice() {

@@ -42,8 +42,8 @@ struct UnsyncBudget {
 
     /// Judges documents in order, and returns those before the first one for which the unsync budget has no room.
     ///
-    /// At most `room` of the returned documents take room in the budget. A document takes no room in three cases: it has
-    /// no judgement; the phase does not make it unsyncable; a killed run or another job has already reserved it.
+    /// At most `room` of the returned documents take room in the budget. A document takes no room in three cases: it
+    /// has no judgement; the phase does not make it unsyncable; a killed run or another job has already reserved it.
     func decide(
         _ documents: [DueDocument], of phase: Phase, room: Int, _ store: borrowing StateStore
     ) throws -> Decision {

@@ -15,9 +15,9 @@ import Steps
 extension BackfillRun {
     /// Continues after the server refused a document of a chunk, and nothing of the chunk was written.
     ///
-    /// In the first attempt, many documents share a statement, so the second one has a statement for each document, which
-    /// names the refused document. The run records this document as skipped, or stops because too many documents would
-    /// be skipped.
+    /// In the first attempt, many documents share a statement, so the second one has a statement for each document,
+    /// which names the refused document. The run records this document as skipped, or stops because too many documents
+    /// would be skipped.
     /// - Parameters:
     ///   - ids: the documents that the chunk was to write, in the order of the statements.
     ///   - index: the index of the refused document; `nil` if it is unknown.

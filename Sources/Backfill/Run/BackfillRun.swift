@@ -343,8 +343,8 @@ extension BackfillRun {
 
     /// Whether the transactions of a pass read all documents of the collection in the order of their records.
     ///
-    /// If few documents need the job, a reader finds them in less time. Behind routers, and over a part of a collection,
-    /// there is no such order.
+    /// If few documents need the job, a reader finds them in less time. Behind routers, and over a part of a
+    /// collection, there is no such order.
     private var readsDensely: Bool {
         guard case .collection = job.scope, job.phases.count == 1, (evaluators[0] ?? nil) != nil, watch == nil else {
             return false

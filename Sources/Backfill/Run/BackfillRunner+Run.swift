@@ -82,7 +82,7 @@ extension BackfillRunner {
         } catch {
             // If the lease cannot be released, the original error is still thrown, and the lease expires.
             _ = run.kernel.leave()
-            throw error
+            throw (error as? RunError)?.reporting("changed \(run.changed.grouped) documents") ?? error
         }
         let note = run.kernel.leave()
         var report = try report(plan, run, stopped, on: pool, since: started)

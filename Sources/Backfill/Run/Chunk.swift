@@ -50,7 +50,8 @@ struct Chunk: Sendable {
     /// Whether each document is written by a statement of its own, because the server refused one of the documents.
     private(set) var isCareful = false
 
-    /// Creates a chunk of documents that the transaction has to read; only then is it known which of them need the phase.
+    /// Creates a chunk of documents that the transaction has to read; only then is it known which of them need the
+    /// phase.
     init(_ ids: [BSONValue], phase: Int) { (self.ids, self.phase) = (ids, phase) }
 
     /// Creates a chunk of the next documents of the collection.

@@ -6,14 +6,15 @@ import Steps
 
 /// The updates that write the documents of a chunk, and no others.
 ///
-/// The updates carry no condition but the `_id`s, because the transaction has read the documents: the server refuses the
-/// write of a document that another client changed since.
+/// The updates carry no condition but the `_id`s, because the transaction has read the documents: the server refuses
+/// the write of a document that another client changed since.
 struct ChunkWriter {
     let phase: Phase
     /// Whether each document has a statement of its own, so that the server names the document that it refuses.
     var isPerDocument = false
 
-    /// Returns the updates, and the documents of each; a statement of several documents writes what the server computes.
+    /// Returns the updates, and the documents of each; a statement of several documents writes what the server
+    /// computes.
     /// - Throws: ``BSONError``, which only a bug can cause.
     func updates(_ documents: [DueDocument]) throws -> [UpdateStatement] {
         guard phase.isServerSide else { return try documents.compactMap(clientUpdate) }

@@ -18,8 +18,8 @@ struct RunJournal {
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
     /// The sample is the first and the last 50 documents in the order of their `_id`s. Fields that the job writes are
-    /// excluded, and so are the sources of steps with `whenPresent: refresh`, because clients change them. The sample is
-    /// not random, because a random one would cost the server as much as thousands of writes.
+    /// excluded, and so are the sources of steps with `whenPresent: refresh`, because clients change them. The sample
+    /// is not random, because a random one would cost the server as much as thousands of writes.
     mutating func chooseEvidence(for job: CompiledJob, _ kernel: inout Kernel) throws {
         guard evidence == nil else { return }
         let followed = (job.refreshing?.steps ?? []).flatMap(\.step.sources).map(\.topLevel)

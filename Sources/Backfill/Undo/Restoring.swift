@@ -9,6 +9,8 @@ struct Restoring {
     /// The index of the document's entry in its part of the journal.
     let index: Int
     let group: JournalGroup
+    /// The rest of the entry, whose values another client changed; `nil` if ``group`` is all of it.
+    var rest: JournalGroup?
     /// The document as it was read; either the whole document, or only the fields that undo needs.
     let current: BSONDocument
 

@@ -23,6 +23,7 @@ extension UndoLoop {
 
     /// The result of comparing an entry of the journal with its document.
     private enum Found {
+        /// The entry is undone, except for its ``Restoring/rest``.
         case due(Restoring)
         case asBefore
         /// There is nothing to undo: this undo has already restored the fields from newer journal entries.
@@ -30,7 +31,7 @@ extension UndoLoop {
         case left(UndoReport.LeftDocument)
     }
 
-    /// What a batch does.
+    /// The plan of a batch: the entries that it finishes, and the documents that it restores or skips.
     struct Plan {
         /// The entries of the batch that it finishes, as indexes in the journal document.
         var finished: [Int] = []
@@ -46,6 +47,9 @@ extension UndoLoop {
         var headroom: Headroom?
         /// Whether the documents are too large to be held in memory together.
         var isTooLarge = false
+
+        /// The number of entries that are undone as a whole.
+        var restored: Int { due.count { $0.rest == nil } }
     }
 
     /// Undoes the changes of a batch of entries.
@@ -62,10 +66,10 @@ extension UndoLoop {
             plan = try planned(indexes, of: part, in: collection, isOutside: true)
         }
         let guarded = plan
-        let (isGrouped, done) = (memory.refused.isEmpty, memory.done)
+        let (isGrouped, memory) = (memory.refused.isEmpty, memory)
         let outcome: FencedTransaction.Outcome<Void>
         do {
-            outcome = try kernel.transaction { transaction in
+            outcome = try kernel.transaction(halves: indexes.count > 1) { transaction in
                 let collection = try transaction.collection(subject.namespace)
                 plan = isFirst ? guarded : try planned(indexes, of: part, in: collection)
                 guard !plan.isTooLarge, !(plan.due.isEmpty && plan.needless.isEmpty) else { return }
@@ -78,15 +82,21 @@ extension UndoLoop {
                 plan.due.removeAll { statements.tooLarge.contains($0.id) }
                 plan.moved = statements.moved
                 if isFirst { guard try restore(statements, in: transaction) == 1 else { throw Missed() } }
-                let restored = earlier + tally.restored + plan.due.count
+                let restored = earlier + tally.restored + plan.restored
                 try transaction.fence(setting: RangeChange.undone(restored: restored))
                 let journal = try transaction.collection(
                     Namespace(database: kernel.store.client.database, collection: JournalStore.name))
-                let undone = done.union(plan.needless).union(plan.due.map(\.index))
-                try journal.update([kernel.store.journal.replacing(part.position, by: part.rest(without: undone))])
+                var after = memory
+                after.finish(plan.due, needless: plan.needless)
+                let rest = part.rest(without: after.done, leaving: after.rests)
+                try journal.update([kernel.store.journal.replacing(part.position, by: rest)])
                 if !isFirst { try restore(statements, in: transaction) }
             }
-        } catch is Missed { return conflict(plan, indexes) }
+        } catch is Missed {
+            return conflict(plan, indexes)
+        } catch let error as MongoError where error.isTimeLimit && indexes.count > 1 {
+            return .again(indexes.count / 2)
+        }
         switch outcome {
         case .committed, .abandoned: return try finish(plan, of: indexes)
         case .refused(let statement, let error): return try refuse(plan, at: statement, isGrouped, error, of: indexes)
@@ -141,7 +151,9 @@ extension UndoLoop {
             let document = try stored.flatMap { try overlay?.document(entry.id, $0) } ?? stored
             plan.finished.append(index)
             switch try compare(index, of: part, as: document) {
-            case .due(let document): plan.due.append(document)
+            case .due(let document):
+                plan.due.append(document)
+                if document.rest != nil { plan.left.append((entry.id, UndoReport.LeftDocument(reason: .changed))) }
             case .asBefore:
                 plan.needless.append(index)
                 plan.asBefore += 1
@@ -163,20 +175,24 @@ extension UndoLoop {
         }
         guard let document else { return .left(UndoReport.LeftDocument(reason: .gone)) }
         if SyncLock.isHeld(in: document) { return .left(UndoReport.LeftDocument(reason: .locked)) }
-        let group = part.groups[entry.group]
+        var (group, rest) = (part.groups[entry.group], JournalGroup?.none)
         switch try group.compare(document) {
         case .asBefore: return .asBefore
-        case .changed:
-            // Another client changed the values between two chunks of the job, and this undo has restored the client's
-            // values; otherwise, a client changed them after the last chunk.
-            return try memory.isRestored(document, of: entry.id, in: group)
-                ? .done : .left(UndoReport.LeftDocument(reason: .changed))
         case .asWritten: break
+        case .changed(let others, let written):
+            // Another client changed the other values between two chunks of the job, and this undo has restored the
+            // client's values; otherwise, a client changed them after the last chunk.
+            let changed = others.filter { !memory.isRestored($0[0], of: entry.id) }
+            guard !written.isEmpty else {
+                return changed.isEmpty ? .done : .left(UndoReport.LeftDocument(reason: .changed))
+            }
+            if !changed.isEmpty { rest = try group.part(at: changed, of: entry) }
+            group = try group.part(at: written, of: entry)
         }
         if let evidence = entry.evidence, try part.evidence.isReplaced(document, since: evidence) {
             return .left(UndoReport.LeftDocument(reason: .replaced))
         }
-        return .due(Restoring(id: entry.id, index: index, group: group, current: document))
+        return .due(Restoring(id: entry.id, index: index, group: group, rest: rest, current: document))
     }
 
     // MARK: Outcomes
@@ -184,17 +200,18 @@ extension UndoLoop {
     private mutating func finish(_ plan: Plan, of indexes: [Int]) throws -> Attempt {
         guard !plan.isTooLarge else { return .again(indexes.count / 2) }
         if let headroom = plan.headroom, plan.finished.isEmpty { return .stopped(.threshold(headroom)) }
-        memory.finish(plan.due, undone: plan.due.map(\.index) + plan.needless)
-        tally.restored += plan.due.count
+        memory.finish(plan.due, needless: plan.needless)
+        tally.restored += plan.restored
         tally.asBefore += plan.asBefore
         tally.makeUnsyncable(plan.unsyncable.count)
         tally.move(plan.moved.count)
-        for (document, members) in Dictionary(grouping: plan.left, by: \.document) {
+        let left = plan.left.filter { memory.leave($0.id) }
+        for (document, members) in Dictionary(grouping: left, by: \.document) {
             try kernel.retrying {
                 try kernel.store.skipped.add(members.map(\.id), because: document.reason, code: document.code)
             }
         }
-        for (id, document) in plan.left where memory.leave(id) { tally.leave(id, document) }
+        for (id, document) in left { tally.leave(id, document) }
         try noteRepaired(plan.due)
         return .done(plan.finished.count)
     }
@@ -209,8 +226,8 @@ extension UndoLoop {
         }
         plan.due.removeAll { refused[$0.id] != nil }
         for document in plan.due { overlay?.restore(document) }
-        memory.finish(plan.due, undone: [])
-        tally.restored += plan.due.count
+        memory.finish(plan.due, needless: [])
+        tally.restored += plan.restored
         tally.asBefore += plan.asBefore
         tally.makeUnsyncable(plan.unsyncable.count { refused[$0] == nil })
         for (id, document) in plan.left where memory.leave(id) { tally.leave(id, document) }

@@ -7,8 +7,8 @@ import Mongo
 import Running
 import Steps
 
-/// The loop of an undo over the journal, the newest chunk first: each batch of entries is one transaction, which reads the
-/// documents, compares them, restores them and replaces the entries by what is left of them.
+/// The loop of an undo over the journal, the newest chunk first: each batch of entries is one transaction, which reads
+/// the documents, compares them, restores them and replaces the entries by what is left of them.
 struct UndoLoop: ~Copyable {
     let runner: UndoRunner
     let subject: UndoSubject
@@ -41,7 +41,7 @@ struct UndoLoop: ~Copyable {
         while let part = try nextPart(before: position) {
             overlay?.enter(part)
             memory.begin()
-            var open = part.entries.indices.filter { memory.isOpen(part.entries[$0].id) }[...]
+            var open = part.entries.indices[...]
             var isFallenBack = false
             while !open.isEmpty, !isFallenBack {
                 kernel.throttler?.note(changed: earlier + tally.restored, size: subject.target.averageSize)
@@ -69,7 +69,7 @@ struct UndoLoop: ~Copyable {
             // After an election, newer entries may be there again.
             position = isFallenBack ? nil : part.position
         }
-        // What follows reads what a majority has.
+        // The next steps read only data that a majority has.
         try kernel.renew()
         guard let record = kernel.takeFallenBack() else { return nil }
         resume(record)

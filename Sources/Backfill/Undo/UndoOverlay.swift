@@ -6,8 +6,8 @@ import JobState
 /// A dry run does not write. Before the dry run compares an older journal entry with a document, it therefore removes
 /// these changes from its copy of the document.
 ///
-/// The journal may have several entries for one document: one chunk has at most one entry for it, but an earlier phase or
-/// pass may have entries for the same document.
+/// The journal may have several entries for one document: one chunk has at most one entry for it, but an earlier phase
+/// or pass may have entries for the same document.
 struct UndoOverlay {
     /// The largest number of documents in ``kept``.
     static let maximum = 100_000

@@ -79,7 +79,7 @@ package struct UndoRunner: Sendable {
         let contents = try fill(&report, of: subject, store)
         let left = try retry.run { try store.skipped.ofJob() }
         let isRetry = subject.undoing?.ended != nil
-        if isRetry, !left.contains(where: \.left.reason.isPassing) {
+        if isRetry, !left.contains(where: \.left.reason.isTrouble) {
             report.outcome = .undoneBefore
             report.skipped = Self.grouped(left)
             return report
@@ -162,9 +162,9 @@ package struct UndoRunner: Sendable {
             subject, store, on: pool, deadline: options.maxRuntime.map { started + $0 }, heldLease: heldLease)
         do {
             try loop.kernel.beginTransactions(after: range)
-            if undoing?.ended == nil || left.contains(where: \.left.reason.isPassing) {
+            if undoing?.ended == nil || left.contains(where: \.left.reason.isTrouble) {
                 try subject.checkOrder()
-                // What earlier undos skipped is still in the journal, and is tried again.
+                // The journal still has the changes that earlier undos skipped, so they are tried again.
                 try retry.run { try loop.kernel.store.skipped.dropOwn() }
                 if let stop = try loop.run() {
                     report.outcome = .stopped(stop)
@@ -182,7 +182,7 @@ package struct UndoRunner: Sendable {
             }
         } catch {
             _ = loop.kernel.leave()
-            throw error
+            throw (error as? RunError)?.reporting("undid \(loop.tally.restored.grouped) changes") ?? error
         }
         if let note = loop.kernel.leave() { report.notes.append(note) }
         report.taken.restored = loop.tally.restored

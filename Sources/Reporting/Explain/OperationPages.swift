@@ -90,6 +90,11 @@ enum OperationPages {
         what it means: The server refuses commands because of its load
         what to do: wait, or run it when the servers are less busy
 
+        majority
+        what it means: No majority of the members confirms the writes of the run
+        what to do: repair a member, or wait; after a minute, or at `--max-runtime`, the command ends with exit code 75,
+            and the next run continues
+
         majorityLag
         what it means: The replication lag of a majority of the members is at its limit
         limit: `lag`, 10s

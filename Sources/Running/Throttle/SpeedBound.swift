@@ -15,8 +15,8 @@ package struct SpeedBound: CustomStringConvertible {
 
     /// Finds the limit that made the run wait or rest longest.
     ///
-    /// If the run waited and rested only briefly, the result names the server's speed and the concurrency instead. The
-    /// result is `nil` for a run that is too short to judge.
+    /// If the run waited and rested only briefly, the result names the server's speed instead. The result is `nil` for
+    /// a run that is too short to judge.
     /// - Parameters:
     ///   - rested: the seconds that the run rested because of the limit `nice`.
     ///   - seconds: the length of the run so far.
@@ -33,7 +33,7 @@ package struct SpeedBound: CustomStringConvertible {
         } else if rested >= seconds * Self.share {
             description = "\(text("nice")) (rested \(Int(rested.rounded())) \(of))"
         } else {
-            description = "the server's speed with \(text("concurrency")); no other limit was reached for long"
+            description = "the server's speed; no limit was reached for long"
         }
     }
 }

@@ -104,7 +104,7 @@ package final class Throttler {
             }
             failure = nil
         } catch let error as MongoError where error.isOverload {
-            (failure, overload) = ("\(error)", WaitReason(overload: error))
+            (failure, overload) = ("\(error)", WaitReason(error))
         } catch {
             failure = "\(error)"
         }

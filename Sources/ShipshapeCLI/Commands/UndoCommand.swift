@@ -21,10 +21,10 @@ struct UndoCommand: WritingCommand {
         ],
         details: """
             Restores fields from the job's journal in the state database, newest first; the job's file is not needed. \
-            A document in which a client changed what the job wrote is skipped and listed (exit code 1); changes of \
-            other fields stay. Shows the plan and asks; without a terminal it needs --yes. Each batch is a transaction, \
-            so undo can be stopped or killed at any moment, and the next run continues from there. --dry-run compares \
-            and writes nothing.
+            A field in which a client changed what the job wrote is skipped, and its document listed (exit code 1); \
+            the next undo tries it again. Changes of other fields stay. Shows the plan and asks; without a terminal \
+            it needs --yes. Each batch is a transaction, so undo can be stopped or killed at any moment, and the next \
+            run continues from there. --dry-run compares and writes nothing.
             """)
 
     @Argument(help: "The job's name, or its file.")

@@ -115,7 +115,7 @@ enum ExitStatus: Int32, Error {
             self = .badInput
         case .notDone: self = .usage
         case .leaseHeld, .leaseLost: self = .held
-        case .stopped, .paused, .notDeployed, .journalFull: self = .stopped
+        case .stopped, .unconfirmed, .paused, .notDeployed, .journalFull: self = .stopped
         case .exceedsHeadroom, .refusedByData: self = .findings
         case .lookupUnreadable: self = .notPermitted
         case .noTransactions: self = .badConfiguration

@@ -25,7 +25,9 @@ extension RunEvent {
             return ("waiting up to \(Int(seconds.rounded(.up))) s for the lease of \(holder)", .notice)
         case .retrying(let reason, let attempt): return ("trying again (\(attempt)): \(reason)", .notice)
         case .halved(let documents):
-            return ("the chunk took too long: continuing with \(documents.documents)", .info)
+            return (
+                "another client wrote in the chunk, or it took too long: continuing with \(documents.documents)", .info
+            )
         case .stuckAtOneDocument:
             return (
                 "a chunk of one document exceeds the limits of time or size: the server is slow, or the document large",

@@ -93,6 +93,8 @@ import Testing
                     try await test.waitForChunks(3)
                     try await test.database.fill(
                         "people", [["_id": -1], ["_id": 3.5], ["_id": 1_000], ["_id": "text"]])
+                    // The run has passed this document, so it needs another pass.
+                    try await test.database.update("people", ["_id": 0], ["$unset": ["email": ""]])
                 }
             }
             #expect(run.exitCode == 0, "\(run.errors)")
@@ -204,6 +206,15 @@ import Testing
         }
     }
 
+    /// Returns the counts of each step; the samples of `_id`s depend on the order in which threads read the documents.
+    private func counts(of report: BSONDocument) -> [[BSONValue?]] {
+        (report["steps"]?.document?.values ?? []).compactMap(\.document).map { step in
+            let left = (step["left_alone"]?.document?.values ?? []).compactMap(\.document)
+            return [step["step"], step["needing_before"], step["needing_after"]]
+                + left.flatMap { [$0["reason"], $0["documents"]] }
+        }
+    }
+
     /// The steps of a rename depend on each other, and the client evaluates them in turn.
     @Test func aRenameIsCountedAsTheRunCountsIt() async throws {
         try await Mongod.shared.withBackfill { test in
@@ -218,7 +229,8 @@ import Testing
             let dry = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
             let run = try test.report(try await test.backfill("job", "--output", "json"))
             #expect(dry["changed"]?.integer == 400)
-            for name in ["changed", "documents", "steps"] { #expect(dry[name] == run[name], "\(name)") }
+            for name in ["changed", "documents"] { #expect(dry[name] == run[name], "\(name)") }
+            #expect(counts(of: dry) == counts(of: run))
         }
     }
 }

@@ -239,6 +239,29 @@ import Testing
         }
     }
 
+    /// Clients change one of the two fields that the job wrote in some documents.
+    ///
+    /// Undo restores the other field there. Once the clients' values are gone, the next undo restores the rest.
+    @Test func theOtherFieldsOfAChangedDocumentAreUndone() async throws {
+        let count = 50
+        try await withPeople(count, "convert: {field: age, to: string}\n  - unset: {field: nick}") { test in
+            try await run(test, changes: count)
+            for id in 0..<5 { try await test.database.set("people", .integer(id), ["age": "old"]) }
+            let first = try await test.undo(flags: ["--output", "json"])
+            #expect(first.exitCode == 1, "\(first.status): \(first.errors)")
+            #expect(try test.report(first)["restored"]?.integer == count - 5)
+            let expected = try (0..<count).map { id in
+                id < 5 ? try Self.document(id).replacing("age", with: "old") : Self.document(id)
+            }
+            expectEqual(try await test.database.documents("people"), expected)
+            for id in 0..<5 { try await test.database.set("people", .integer(id), ["age": .string("\(id)")]) }
+            let second = try await test.undo(flags: ["--output", "json"])
+            #expect(second.exitCode == 0, "\(second.status): \(second.errors)")
+            #expect(try test.report(second)["restored"]?.integer == 5)
+            expectEqual(try await test.database.documents("people"), (0..<count).map(Self.document))
+        }
+    }
+
     @Test(
         arguments: ["after-restore:1:kill", "after-restore:2:kill", "before-write:3:kill", "after-state-write:4:kill"])
     func anUndoAfterAKilledOneReportsTheSumOfBoth(_ fault: String) async throws {

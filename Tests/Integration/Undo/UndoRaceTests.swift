@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    /// A user who makes the job's change by hand, before the job comes to the document, keeps it; a user who reverts the
-    /// job's change keeps that.
+    /// A user who makes the job's change by hand, before the job comes to the document, keeps it; a user who reverts
+    /// the job's change keeps that.
     @Test func aUsersOwnChangesStayAndAllOthersAreRestored() async throws {
         try await withPeople("unset: {field: nick}") { test in
             let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "before-write:1:stop") {

@@ -36,8 +36,8 @@ import Testing
             } while ContinuousClock.now < end && sum.violations.isEmpty && PropertySettings.repeated == nil
         }
         print(
-            "undo model: \(seed - PropertySettings.first) jobs from seed \(PropertySettings.first), \(sum.kills) kills, "
-                + "\(sum.written) writes by runs, \(sum.restored) by undos")
+            "undo model: \(seed - PropertySettings.first) jobs from seed \(PropertySettings.first), "
+                + "\(sum.kills) kills, \(sum.written) writes by runs, \(sum.restored) by undos")
         #expect(sum.restored > 0 && sum.kills > 0)
         #expect(sum.violations.isEmpty, "\(sum.violations.joined(separator: "\n"))")
     }
@@ -125,7 +125,7 @@ struct UndoModelCase {
         for _ in 0..<1 + random.below(2) {
             faults.append("any:\(random.pick([8, 40, 120].map { 1 + random.below($0) })):kill")
         }
-        // The clients also write beside a run that nobody kills, but not beside every last undo.
+        // The clients also write beside a run that is not killed, but not beside every last undo.
         if command[0] == "backfill" { faults.append(nil) }
         let (seed, writers) = (random.next(), writers)
         var copy = self

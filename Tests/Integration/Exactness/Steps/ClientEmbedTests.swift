@@ -131,7 +131,7 @@ import Testing
             try await test.database.fill("people", count: 60) { ["_id": .integer($0), "dog": .integer(59 - $0)] }
             try test.job(
                 steps: ["embed: {field: dog, from: \(test.database.name).dogs}"], limits: "{chunk: {documents: 20}}")
-            let killed = try await test.backfill(fault: "after-write:1")
+            let killed = try await test.backfill(fault: "after-checkpoint:1")
             #expect(killed.wasKilled)
             #expect(try await test.database.count("people", ["dog": ["$type": "object"]]) == 20)
             try await test.waitForLeaseEnd()

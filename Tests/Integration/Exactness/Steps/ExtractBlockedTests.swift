@@ -121,8 +121,8 @@ import Testing
 
     /// A user changes a person's `home` after the run has inserted it into `homes`, and before a link replaces it.
     ///
-    /// The server refuses the transaction, which inserts the document into `homes` too, so the run begins again with the
-    /// changed `home`.
+    /// The server refuses the transaction, which inserts the document into `homes` too, so the run begins again with
+    /// the changed `home`.
     @Test func anObjectThatAUserChangesIsExtractedAsChanged() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 6) {
@@ -137,7 +137,8 @@ import Testing
             }
             #expect(run.exitCode == 0, "\(run.errors)")
             #expect(try await test.database.documents("people", ["_id": 3]) == [["_id": 3, "home": 103]])
-            #expect(try await test.database.documents("homes", ["_id": 103]) == [["_id": 103, "city": "Bergen"]])
+            let home = try await test.database.documents("homes", ["_id": 103])
+            #expect(home == [["_id": 103, "key": 103, "city": "Bergen"]])
         }
     }
 }

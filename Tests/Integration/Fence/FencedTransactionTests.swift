@@ -1,0 +1,190 @@
+import BSON
+import Concurrency
+import Mongo
+import TestSupport
+import Testing
+
+@testable import JobState
+@testable import Running
+
+/// A transaction writes the fence, the state database and the documents together, or writes nothing.
+@Suite struct FencedTransactionTests {
+    private struct Broken: Error {}
+
+    /// The parts of a test: the runner's kernel, another client, and the collection `people` with ten documents.
+    private final class Subject {
+        let kernel: Kernel
+        let other: Client
+        let people: Namespace
+        let state: String
+
+        init(_ kernel: consuming Kernel, _ other: consuming Client, people: Namespace, state: String) {
+            self.kernel = kernel
+            self.other = other
+            (self.people, self.state) = (people, state)
+        }
+
+        /// Runs a transaction that writes the fence, a document of the state database and `updates`.
+        func write(
+            _ updates: [UpdateStatement], chunks: Int = 1,
+            between: (borrowing FencedTransaction) throws -> Void = { _ in }
+        ) throws -> FencedTransaction.Outcome<Int> {
+            try kernel.transaction { transaction in
+                try transaction.fence(setting: ["chunks": .integer(chunks)])
+                try transaction.record([["_id": .integer(chunks), "chunk": .integer(chunks)]], in: "journal")
+                try between(transaction)
+                return try transaction.update(updates, of: people, options: [:])
+            }
+        }
+
+        /// Returns the number of documents with `done`, of records of the journal, and the number in the checkpoint.
+        func counts() throws -> [Int] {
+            let journal = other.collection(Namespace(database: state, collection: "journal"))
+            let ranges = other.collection(Namespace(database: state, collection: "ranges"))
+            return [
+                try other.collection(people).find(["done": true]).documents().count,
+                try journal.find([:]).documents().count,
+                try ranges.find([:]).documents().first?["chunks"]?.integer ?? -1,
+            ]
+        }
+    }
+
+    private static func done(_ ids: [Int]) -> [UpdateStatement] {
+        ids.map { UpdateStatement(["_id": .integer($0)], ["$set": ["done": true]]) }
+    }
+
+    private func withSubject(_ body: @Sendable @escaping (Subject) throws -> Void) async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 10)
+            for name in ["journal", "ranges", "sessions"] { try await test.state.run(["create": .string(name)]) }
+            let pool = try ClientPool.open(ConnectionOptions(uri: test.uri))
+            let (state, people) = (test.state.name, test.database.namespace("people"))
+            try await pool.run { _ in
+                let identity = RunnerIdentity.current()
+                let store = StateStore(
+                    client: StoreClient(database: state, client: try pool.client()), job: "job", identity: identity,
+                    terms: LeaseTerms(duration: .seconds(60)))
+                try store.createRange()
+                guard case .taken(let lease, let record) = try store.ranges.acquire(for: .backfill) else {
+                    throw Broken()
+                }
+                let kernel = Kernel(
+                    retry: RetryPolicy(limit: .seconds(20), stop: StopSignal(), events: { _ in }), events: { _ in },
+                    pool: pool, client: try pool.client(), store: store, throttler: nil, deadline: nil,
+                    heldLease: HeldLease(lease: lease, askedAt: .now))
+                try kernel.beginTransactions(after: record)
+                let subject = Subject(kernel, try pool.client(), people: people, state: state)
+                try body(subject)
+                let note = subject.kernel.leave()
+                #expect(note == nil)
+                let sessions = subject.other.collection(Namespace(database: state, collection: "sessions"))
+                #expect(try sessions.find([:]).documents() == [])
+            }
+        }
+    }
+
+    @Test func everythingIsWrittenTogether() async throws {
+        try await withSubject { subject in
+            guard case .committed(let matched) = try subject.write(Self.done([1, 2])) else { throw Broken() }
+            #expect(matched == 2)
+            #expect(try subject.counts() == [2, 1, 1])
+            guard case .committed = try subject.write(Self.done([3]), chunks: 2) else { throw Broken() }
+            #expect(try subject.counts() == [3, 2, 2])
+        }
+    }
+
+    @Test func withoutTheFenceNothingIsCommitted() async throws {
+        try await withSubject { subject in
+            let outcome = try subject.kernel.transaction { transaction in
+                try transaction.update(Self.done([1]), of: subject.people, options: [:])
+            }
+            guard case .abandoned(1) = outcome else { throw Broken() }
+            #expect(try subject.counts() == [0, 0, 0])
+        }
+    }
+
+    @Test func anErrorOfTheBodyLeavesNothing() async throws {
+        try await withSubject { subject in
+            #expect(throws: Broken.self) { _ = try subject.write(Self.done([1])) { _ in throw Broken() } }
+            #expect(try subject.counts() == [0, 0, 0])
+            guard case .committed = try subject.write(Self.done([1])) else { throw Broken() }
+        }
+    }
+
+    @Test func aDocumentThatAnotherClientWritesIsAConflict() async throws {
+        try await withSubject { subject in
+            let outcome = try subject.write(Self.done([1, 2])) { transaction in
+                _ = try transaction.collection(subject.people).find(["_id": 1]).documents()
+                try subject.other.collection(subject.people).update([
+                    UpdateStatement(["_id": 2], ["$set": ["visits": 1]])
+                ])
+            }
+            guard case .conflict = outcome else { throw Broken() }
+            #expect(try subject.counts() == [0, 0, 0])
+        }
+    }
+
+    @Test func theRefusedStatementIsNamed() async throws {
+        try await withSubject { subject in
+            try subject.other.runCommand(
+                [
+                    "createIndexes": .string(subject.people.collection),
+                    "indexes": [["key": ["done": 1], "name": "done", "unique": true, "sparse": true]],
+                ], on: subject.people.database)
+            guard case .refused(let statement, let error) = try subject.write(Self.done([1, 2, 3])) else {
+                throw Broken()
+            }
+            #expect(statement == 1)
+            #expect(error.code == .duplicateKey)
+            #expect(try subject.counts() == [0, 0, 0])
+        }
+    }
+
+    /// The record has another number than this runner's last transaction left, as after an election.
+    @Test func aRecordThatFellBackEndsTheTransaction() async throws {
+        try await withSubject { subject in
+            guard case .committed = try subject.write(Self.done([1])) else { throw Broken() }
+            let ranges = subject.other.collection(Namespace(database: subject.state, collection: "ranges"))
+            try ranges.update([UpdateStatement([:], ["$set": ["seq": 0, "chunks": 0]])])
+            guard case .fallenBack = try subject.write(Self.done([2]), chunks: 2) else { throw Broken() }
+            #expect(subject.kernel.takeFallenBack()?["chunks"] == 0)
+            #expect(try subject.counts() == [1, 1, 0])
+            // The runner then continues from the record.
+            guard case .committed = try subject.write(Self.done([2]), chunks: 3) else { throw Broken() }
+            #expect(try subject.counts() == [2, 2, 3])
+        }
+    }
+
+    @Test func anotherRunnersLeaseEndsTheRunner() async throws {
+        try await withSubject { subject in
+            let ranges = subject.other.collection(Namespace(database: subject.state, collection: "ranges"))
+            try ranges.update([
+                UpdateStatement([:], [["$set": ["lease.token": ["$add": ["$lease.token", 1]]]] as BSONValue])
+            ])
+            let error = #expect(throws: RunError.self) { _ = try subject.write(Self.done([1])) }
+            #expect(error?.kind == .leaseLost)
+            #expect(try subject.counts() == [0, 0, 0])
+        }
+    }
+
+    /// A killed runner's transaction holds a document; another client ends its session by the record in the state
+    /// database.
+    @Test func theSessionIsRecordedWhileItIsOpen() async throws {
+        try await withSubject { subject in
+            let sessions = subject.other.collection(Namespace(database: subject.state, collection: "sessions"))
+            let record = try #require(try sessions.find([:]).documents().first)
+            let id = try #require(record["lsid"]?.document?["id"])
+            var isFirst = true
+            let outcome = try subject.kernel.transaction { transaction in
+                try transaction.update(Self.done([1]), of: subject.people, options: [:])
+                if isFirst { try subject.other.killSessions([["id": id]]) }
+                isFirst = false
+                try transaction.fence(setting: ["chunks": 1])
+            }
+            // The transaction that was ended is repeated as a whole.
+            guard case .committed = outcome else { throw Broken() }
+            #expect(!isFirst)
+            #expect(try subject.counts() == [1, 0, 1])
+        }
+    }
+}
