@@ -131,12 +131,6 @@ extension JournalStore {
         return try cursor.nextDocument().map { try read($0) }
     }
 
-    /// Whether the journal has a change that was not undone yet.
-    package func hasChanges() throws(MongoError) -> Bool {
-        let filter: BSONDocument = ["$and": [.object(attempts), ["groups": ["$ne": []]]]]
-        return try client.first(Self.collection, filter, projecting: ["_id": 1]) != nil
-    }
-
     private func read(_ document: BSONDocument) throws -> JournalPart {
         try client.check(document, of: Self.collection)
         guard let part = try JournalPart(document) else {

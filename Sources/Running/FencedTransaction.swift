@@ -38,8 +38,6 @@ package struct FencedTransaction: ~Copyable {
         var writesDocuments = false
         var isCommitting = false
         var isUnknown = false
-        /// When the first write to a document of the user was sent.
-        var writing: ContinuousClock.Instant?
     }
 
     private let session: TransactionSession
@@ -152,7 +150,6 @@ package struct FencedTransaction: ~Copyable {
         _ statements: [UpdateStatement], of namespace: Namespace, options: BSONDocument
     ) throws -> Int {
         let collection = try collection(namespace)
-        if progress.writing == nil { progress.writing = .now }
         progress.writesDocuments = true
         var (matched, sent) = (0, 0)
         for slice in statements.slices(count: 1_000, bytes: 8 << 20, size: \.byteCount) {
@@ -168,7 +165,4 @@ package struct FencedTransaction: ~Copyable {
         }
         return matched
     }
-
-    /// The time since the first write to a document of the user was sent; 0 before it.
-    package var writing: Duration { progress.writing?.duration(to: .now) ?? .zero }
 }

@@ -159,15 +159,6 @@ package struct Kernel: ~Copyable {
     /// nothing, and its reply looks like the reply to a write that had nothing to change.
     package var isFenceCertain: Bool { state.heldLease?.isCertain ?? true }
 
-    /// Returns the lease for the next attempt at a write; the write must contain the condition that this lease has not
-    /// ended.
-    ///
-    /// The returned lease is the newest one, because the lease may have been renewed since the last attempt.
-    package func leaseForAttempt() -> Lease {
-        state.heldLease?.refence()
-        return lease
-    }
-
     /// Extends the lease, and makes `changes` to the lease's document in the state database.
     ///
     /// Does nothing in a dry run.

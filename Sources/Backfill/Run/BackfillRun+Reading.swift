@@ -70,7 +70,6 @@ extension BackfillRun {
     ///
     /// With an earlier client-side step, the server also compares each document with the list of all these documents.
     private static let maximumAsked = 2_000
-    private static let maximumCleared = 200
 
     private func read(
         _ ids: [BSONValue], _ finder: inout DueFinder, in collection: MongoCollection, _ found: inout Found
