@@ -79,6 +79,8 @@ package struct RangeThreads: Sendable {
             let part = options.part?.range ?? .everything
             if part.isEmpty { return RangeQueue([]) }
             if options.isView || options.sampleSize != nil { return RangeQueue([.everything]) }
+            // A small collection is read in one part, in the order of `_id`, in which any member can resume.
+            if options.isSmall { return RangeQueue([part]) }
             let count = options.readers * 4
             // A single thread reads all records as one part. It needs the record plan nevertheless: if its cursor is
             // lost, it can resume only after one of the records that the plan lists.
