@@ -79,6 +79,7 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "schema infer --database", readsDocuments,
             .needs(.database, "listCollections", for: "lists the database's collections")),
+        CommandNeeds("schema models", readsLive), CommandNeeds("partner plan", readsLive),
         CommandNeeds("ledger show", readsLedger, readsDocuments),
         CommandNeeds("backfill", running),
         CommandNeeds(
@@ -150,6 +151,17 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "partner drop", readsDocuments, follows, .needs(.data, "dropCollection", for: "drops the original"),
             keepsOwnState),
+        CommandNeeds(
+            "doctor", readsLedger,
+            .may(.state, "find", for: "counts the jobs", without: "the state database is not examined"),
+            .may(
+                .data, "find", "changeStream", for: "tries a change stream", without: "change streams are not examined"),
+            .may(
+                .cluster, "serverStatus", for: "reads how far the oplog reaches back",
+                without: "the oplog is not examined"),
+            .may(
+                .oplog, "find", "collStats", for: "reads how far the oplog reaches back",
+                without: "the oplog is not examined before MongoDB 5.0")),
     ]
 
     // MARK: Needs that several commands share
@@ -160,6 +172,8 @@ package struct CommandNeeds: Sendable {
         without: "not a point-in-time result")
     private static let readsValidator = Need.needs(
         .database, "listCollections", for: "reads the validator, before and after each step")
+    private static let readsLive = Need.may(
+        .database, "listCollections", for: "reads the validators", without: "the schema cannot be live")
     private static let follows = Need.needs(.data, "changeStream", for: "follows the changes")
     private static let findsCollection = Need.needs(
         .database, "listCollections", for: "finds the collection and its options")

@@ -35,8 +35,7 @@ struct CheckSubject {
         }
         let model = engine?.model
         var namespaces = named
-        let database = Settings.current[Known.database] ?? command.connection.databaseOfURI
-        if named.isEmpty, let database {
+        if named.isEmpty, let database = Settings.current.database {
             namespaces += try await Self.collections(of: database, model, command)
         }
         guard !namespaces.isEmpty else {
@@ -76,9 +75,7 @@ struct CheckSubject {
     private static func collections(
         of database: String, _ model: ObjectBoxModel?, _ command: CheckCommand
     ) async throws -> [Namespace] {
-        if let model {
-            return model.synced.map { Namespace(database: database, collection: $0.collection) }
-        }
+        if let model { return model.collections(of: database) }
         guard command.subject.source == nil else {
             throw UsageError("a database needs a live deployment: with --source, name each collection by --collection")
         }
@@ -106,5 +103,12 @@ extension CollectionSchema {
     init(withoutSchema namespace: Namespace) {
         self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
         dialect = .jsonSchema
+    }
+}
+
+extension ObjectBoxModel {
+    /// Returns the collections of a database that hold the model's synced entities.
+    func collections(of database: String) -> [Namespace] {
+        synced.map { Namespace(database: database, collection: $0.collection) }
     }
 }

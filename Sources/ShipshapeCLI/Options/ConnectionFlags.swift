@@ -101,9 +101,6 @@ struct ConnectionFlags: ParsableArguments {
                 + gain)
     }
 
-    /// The database that the path of the connection string names; `nil` if it names none.
-    var databaseOfURI: String? { Settings.current.uri.flatMap(PrismaSchema.database) }
-
     /// The files that are read for the connection, such as certificates.
     var files: [String?] {
         let settings = Settings.current

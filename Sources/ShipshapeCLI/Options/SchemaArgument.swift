@@ -88,7 +88,7 @@ struct SchemaArgument: ExpressibleByArgument {
     /// Returns the database of a schema that names only collections: that of the named collection, else the setting,
     /// else that of the connection string; `nil` if the schema itself has to name it.
     private func databaseName(_ namespace: Namespace?, _ connection: ConnectionFlags) -> String? {
-        namespace?.database ?? Settings.current[Known.database] ?? connection.databaseOfURI
+        namespace?.database ?? Settings.current.database
     }
 
     /// Calls `read` with the path of the schema.

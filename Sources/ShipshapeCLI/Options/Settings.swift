@@ -133,6 +133,9 @@ extension Settings {
     /// The connection string: that of `--uri`, else the setting; `nil` if there is none.
     var uri: String? { selected.uri ?? self[Known.uri] }
 
+    /// The database of the setting, else the one that the path of the connection string names; `nil` if neither does.
+    var database: String? { self[Known.database] ?? uri.flatMap(PrismaSchema.database) }
+
     /// The environment variable that the configuration names for the connection string, if it is not set.
     ///
     /// If the chosen environment of `shipshape.yml` takes its connection string from such a variable, the string of

@@ -1,4 +1,5 @@
 import BSON
+import Foundation
 import TestSupport
 import Testing
 
@@ -102,11 +103,66 @@ import Testing
         }
     }
 
+    /// A command of the program, as the argument parser describes it.
+    private struct Parsed: Decodable {
+        struct Root: Decodable { let command: Parsed }
+        struct Argument: Decodable { let names: [Name]? }
+        struct Name: Decodable { let name: String }
+
+        let commandName: String
+        let subcommands: [Parsed]?
+        let arguments: [Argument]?
+
+        /// The commands that have no subcommands, each with the words that call it and the names of its options.
+        func leaves(_ before: [String] = []) -> [(words: [String], options: Set<String>)] {
+            guard let subcommands else {
+                return [(before, Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.name)))]
+            }
+            return subcommands.flatMap { $0.leaves(before + [$0.commandName]) }
+        }
+    }
+
+    @Test func everyCommandHasARoleOrAsksNoDeployment() async throws {
+        let dump = try await Program.run(["--experimental-dump-help"])
+        let commands = try JSONDecoder().decode(Parsed.Root.self, from: Data(dump.output.utf8)).command.leaves()
+            .filter { $0.words != ["help"] }
+        #expect(commands.count > 20)
+        let subject = ["--collection", "app.person", "--history", "db:checks"]
+        for (words, options) in commands {
+            let run = try await Program.run(["grants"] + words + subject)
+            // `init` only writes the connection string into a file.
+            guard options.contains("uri"), words != ["init"] else {
+                #expect(run.exitCode == 64 && run.errors.contains("needs no role"), "\(words): \(run.errors)")
+                continue
+            }
+            #expect(run.exitCode == 0 && run.output.contains("createRole"), "\(words): \(run.errors)")
+            for option in [["--dry-run"], ["--engine", "powersync"]] {
+                let run = try await Program.run(["grants"] + words + subject + option)
+                let isKnown = options.contains(String(option[0].dropFirst(2)))
+                #expect(run.exitCode == (isKnown ? 0 : 64), "\(words) \(option): \(run.errors)")
+            }
+        }
+    }
+
+    @Test func anEngineNeedsNoSchema() async throws {
+        let database = try await Program.run(
+            ["grants", "check", "--engine", "powersync", "SHIPSHAPE_URI=mongodb://127.0.0.1/shop"])
+        #expect(database.output.contains(#"{ resource: { db: "shop", collection: "" }, actions: ["find"] }"#))
+        #expect(!database.output.contains("__realm_sync"), "only Device Sync has a ledger")
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        let model = try folder.write(
+            #"{"modelVersion": 5, "entities": [{"id": "1:1", "name": "Toy", "flags": 2, "properties": []}]}"#, to: "model.json")
+        let named = try await Program.run(
+            ["grants", "check", model, "--engine", "objectbox", "SHIPSHAPE_DATABASE=shop"])
+        #expect(named.output.contains(#"{ db: "shop", collection: "Toy" }"#), "\(named.errors)")
+    }
+
     @Test func anArgumentWithoutARoleIsWrongUsage() async throws {
         for (words, part) in [
             (["chekc"], "there is no command \"chekc\" (did you mean \"check\"?)"),
             (["backfill"], "say what backfill works on"),
-            (["partner", "plan"], "there is no command \"partner plan\""),
+            (["partner", "plan"], "say what partner plan works on"), (["partner"], "there is no command \"partner\""),
             (["job", "pause", "--dry-run"], "--dry-run: job pause has no dry run"),
             (["grants"], "grants needs no role"),
         ] {

@@ -178,7 +178,7 @@ extension Examination {
             } else if entries >= limit / 10 * 9 {
                 add(
                     .state, "ledger", .warning, "\(text): sync stops soon",
-                    remedy: "shipshape unsynced shows the documents")
+                    remedy: "shipshape ledger show shows the documents")
             } else {
                 add(.state, "ledger", .good, text)
             }

@@ -24,32 +24,48 @@ struct GrantSubject {
 
     /// The commands whose file argument is a schema.
     private static let ofSchemas: Set = [
-        "check", "diff", "lint", "plan", "enforce", "schema infer", "ledger show", "ledger follow",
+        "check", "diff", "lint", "plan", "enforce", "schema infer", "ledger show", "ledger follow", "doctor",
+        "schema models", "partner plan",
     ]
+    /// The commands that have the option `--engine`.
+    private static let ofEngines: Set = ["check", "plan", "ledger follow"]
     /// The commands that can do their work with privileges on the state database alone.
     private static let ofState: Set = [
-        "status", "job pause", "job resume", "job tune", "job deployed",
+        "status", "job pause", "job resume", "job tune", "job deployed", "doctor",
     ]
 
     /// Reads the files that the command works on.
     /// - Throws: errors of reading; ``UsageError`` if neither a file nor a name says what the command works on.
     init(
-        _ files: [String], for command: String, collections: [Namespace], history: HistoryPlace?, failures: Namespace?
+        _ files: [String], for command: String, collections: [Namespace], engine: EngineFlags, history: HistoryPlace?,
+        failures: Namespace?
     ) throws {
         let state = StateDatabase.name
         places = WorkPlaces(reading: collections, state: state)
         let (location, apps) = (LedgerPlace.location, LedgerPlace.apps().ids)
         let name = command.replacing(" --dry-run", with: "").replacing(" --database", with: "")
             .replacing(" --part", with: "")
+        guard engine.named == nil || Self.ofEngines.contains(name) else {
+            throw UsageError("--engine: \(name) has no such option")
+        }
         let isOfPartner = name == "status" && files.allSatisfy { PartnerJob.isPartnerJob(at: $0) }
-        if name.hasPrefix("partner ") || isOfPartner {
+        if name.hasPrefix("partner ") && !Self.ofSchemas.contains(name) || isOfPartner {
             for file in files {
                 let partner = try PartnerArguments.read(file)
                 places.add(WorkPlaces(partner, state: state, ledger: location, apps: apps))
             }
         } else if Self.ofSchemas.contains(name) {
-            for file in files { try add(schema: file, collections, ledger: location) }
-            places.add(ledger: location, apps: apps)
+            let hasLedger = (engine.engine ?? .deviceSync) == .deviceSync || LedgerPlace.stated != nil
+            let ledger = hasLedger ? location : .none
+            let models = engine.engine == .objectbox ? files.filter(ObjectBoxModel.isModel) : []
+            for file in files where !models.contains(file) { try add(schema: file, collections, ledger: ledger) }
+            places.add(ledger: ledger, apps: apps)
+            if engine.engine != nil, collections.isEmpty, files == models, let database = Settings.current.database {
+                let model = try models.first.map(ObjectBoxModel.read) ?? engine.settings()?.model
+                if let model { places.add(model.collections(of: database), to: .data) } else {
+                    places.add([.database(database)], to: .data)
+                }
+            }
         } else if name == "history" {
             for file in files { places.add(try HistoryPlace(parsing: file).resources) }
         } else {

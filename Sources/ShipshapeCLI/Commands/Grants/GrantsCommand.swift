@@ -24,8 +24,8 @@ struct GrantsCommand: OfflineCommand {
             the schema, the job, the partner job, or the folder of jobs; --collection names collections instead. \
             Without COMMAND, the needs of all commands are listed.
 
-            Every command checks its user's privileges before it begins, and ends with 77 if a required one is \
-            missing. Without an optional privilege it works, but gives up a guarantee; --full grants these, too. \
+            Every command but doctor checks its user's privileges before it begins, and ends with 77 if a required one \
+            is missing. Without an optional privilege it works, but gives up a guarantee; --full grants these, too. \
             grants connects to no deployment.
             """)
 
@@ -67,6 +67,8 @@ struct GrantsCommand: OfflineCommand {
             valueName: "mongosh|atlas"))
     var output = Form.mongosh
 
+    @OptionGroup(title: "Engine") var engine: EngineFlags
+
     func validate() throws {
         for name in collection where Namespace(name) == nil {
             throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
@@ -78,8 +80,8 @@ struct GrantsCommand: OfflineCommand {
             guard !words.isEmpty else { return .raw(PrivilegeTable.markdown) }
             let (needs, files) = try command()
             let subject = try GrantSubject(
-                files, for: needs.command, collections: collection.compactMap { Namespace($0) }, history: history,
-                failures: failures)
+                files, for: needs.command, collections: collection.compactMap { Namespace($0) }, engine: engine,
+                history: history, failures: failures)
             let role = Role(subject.isLive ? needs.readingValidators() : needs, on: subject.places, isFull: full)
             var outcome: CommandOutcome
             var notes: [String] = []
@@ -116,16 +118,14 @@ struct GrantsCommand: OfflineCommand {
         }
         if let found = typed.first { return found }
         let names = CommandNeeds.all.map(\.command)
-        let isGroup = Shipshape.configuration.subcommands.contains {
-            $0._commandName == words[0] && !$0.configuration.subcommands.isEmpty
-        }
-        let name = isGroup ? words.prefix(2).joined(separator: " ") : words[0]
+        let named = Shipshape.configuration.subcommands.first { $0._commandName == words[0] }
+        let inner = named?.configuration.subcommands.map { $0._commandName } ?? []
+        let name = words.prefix(inner.isEmpty ? 1 : 2).joined(separator: " ")
         if dryRun, names.contains(name) { throw UsageError("--dry-run: \(name) has no dry run") }
-        let offline = Shipshape.configuration.subcommands.map { $0._commandName }.contains(words[0])
+        if named != nil, inner.isEmpty || inner.contains(words.dropFirst().first ?? "") {
+            throw UsageError("\(name) needs no role: it connects to no deployment")
+        }
         let hint = Spelling.hint(for: name, among: names).map { " (\($0))" } ?? ""
-        throw UsageError(
-            offline && hint.isEmpty
-                ? "\(name) needs no role: it connects to no deployment, or has commands of its own"
-                : "there is no command \"\(name)\"\(hint)")
+        throw UsageError("there is no command \"\(name)\"\(hint)")
     }
 }

@@ -132,7 +132,7 @@ struct InferCommand: ConnectedCommand, ExcludingCommand {
             path: out, mayReplace: force, dialect: options.dialect,
             isInReport: [.json, .jsonl].contains(output.output),
             inputs: ([source] + connection.files).compactMap(\.self))
-        let database = collection.isEmpty ? Settings.current[Known.database] ?? connection.databaseOfURI : nil
+        let database = collection.isEmpty ? Settings.current.database : nil
         var documents = InferRun.Reading()
         (documents.filter, documents.sample) = (reading.filter, reading.sample)
         (documents.threads, documents.rate) = (Settings.current[Known.threads], Settings.current[Known.rate])

@@ -9,11 +9,10 @@ internal import ServerSchema
 extension PlanCommand {
     /// Plans the repair of the documents at which a sync engine halts, or of which it loses something.
     func planRepairs(for settings: EngineSettings) async throws -> CommandOutcome {
-        let database = Settings.current[Known.database] ?? connection.databaseOfURI
         let found: [Namespace]
         if let asked {
             found = [asked]
-        } else if let database {
+        } else if let database = Settings.current.database {
             found = try await CheckSubject.collections(of: database, on: try connection.pool())
         } else {
             throw UsageError(
