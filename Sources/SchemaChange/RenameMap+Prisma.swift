@@ -11,8 +11,9 @@ extension RenameMap {
     ///
     /// Renames that the operator states are kept.
     mutating func addMappings(from old: ServerSchema, to new: ServerSchema) {
+        let models = Dictionary(new.collections.map { ($0.root.title, $0) }) { first, _ in first }
         for before in old.collections {
-            guard let after = new.collections.first(where: { $0.root.title == before.root.title }) else { continue }
+            guard let after = models[before.root.title] else { continue }
             if before.namespace != after.namespace, collections[before.namespace] == nil,
                 old[after.namespace] == nil, new[before.namespace] == nil
             {
@@ -36,13 +37,12 @@ extension RenameMap {
     private mutating func addFields(
         of old: SchemaNode, in new: SchemaNode, at path: SchemaPath, of namespace: Namespace
     ) {
+        let fields = Dictionary(new.properties.map { ($0.programName, $0) }) { first, _ in first }
         for before in old.properties {
             let place = path.appending(.field(before.name))
             let stated = properties[namespace]?[place]
             guard
-                let after = new.properties.first(where: { property in
-                    stated.map { property.name == $0 } ?? (property.programName == before.programName)
-                })
+                let after = stated.map({ name in new.properties.first { $0.name == name } }) ?? fields[before.programName]
             else { continue }
             let isMoved = old.property(after.name) == nil && new.property(before.name) == nil
             if stated == nil, before.name != after.name, isMoved {

@@ -4,8 +4,8 @@
 package struct JSONParser {
     /// The deepest nesting of arrays and objects that is accepted.
     package static let maximumDepth = 200
-    /// The largest number of values that are accepted; each takes about a hundred bytes of memory.
-    private static let maximumValues = 250_000
+    /// The largest number of values that are accepted; each takes up to a kibibyte of memory until a schema is checked.
+    private static let maximumValues = 100_000
 
     let file: String
     let bytes: [UInt8]

@@ -65,14 +65,18 @@ import Testing
         func models(_ count: Int) -> String {
             (0..<count).map { "model M\($0) {\n  id Int @id @map(\"_id\")\n  t T\n}\n" }.joined()
         }
-        #expect(Self.prisma(type + models(380)) == [])
-        #expect(Self.prisma(type + models(400)).map(\.code) == [.tooLarge])
+        #expect(Self.prisma(type + models(240)) == [])
+        #expect(Self.prisma(type + models(250)).map(\.code) == [.tooLarge])
     }
 
     @Test func theFieldsOfAFileHaveALimit() {
         func fields(_ count: Int) -> String { Self.model((0..<count).map { "f\($0) Int" }.joined(separator: "\n")) }
-        #expect(Self.prisma(fields(39_998)) == [])
-        #expect(Self.prisma(fields(40_000)).map(\.code) == [.tooLarge])
+        #expect(Self.prisma(fields(24_998)) == [])
+        #expect(Self.prisma(fields(25_000)).map(\.code) == [.tooLarge])
+        let list = String(repeating: "1, ", count: 30_000)
+        #expect(Self.prisma(Self.model("f Int[] @default([\(list)1])")).map(\.code) == [.tooLarge])
+        let dots = String(repeating: "a.", count: 30_000)
+        #expect(Self.prisma(Self.model("f Int @\(dots)a")).map(\.code) == [.tooLarge])
     }
 
     @Test func theErrorsOfAFileHaveALimit() {
@@ -87,8 +91,8 @@ import Testing
     }
 
     @Test func theValuesOfAFileHaveALimit() throws {
-        let list = "[" + String(repeating: "1,", count: 249_998) + "1]"
-        #expect(try JSONParser.parse(Array(list.utf8), file: "f").elements?.count == 249_999)
+        let list = "[" + String(repeating: "1,", count: 99_998) + "1]"
+        #expect(try JSONParser.parse(Array(list.utf8), file: "f").elements?.count == 99_999)
         let errors = Self.errors { () throws(SchemaError) in
             _ = try JSONParser.parse(Array("[1,\(list.dropFirst())".utf8), file: "f")
         }

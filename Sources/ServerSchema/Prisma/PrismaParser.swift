@@ -6,10 +6,11 @@ struct PrismaParser {
     /// The tokens that were read and not taken yet; at least one.
     private var ahead: [PrismaToken]
     private var own: [SchemaError] = []
-    private var fieldCount = 0
+    /// The number of lines in blocks, of arguments and elements of lists, and of dots in names.
+    private var partCount = 0
 
-    /// The largest number of lines in the blocks of a file; each takes about 1.5 KiB of memory until it is compiled.
-    static let mostFields = 40_000
+    /// The largest number of such parts in a file; a field takes about 1.5 KiB of memory until it is compiled.
+    static let mostParts = 25_000
     private var depth = 0
     /// Whether the file is a contract of Prisma 8: its enums have stored values after `=`, and `_id` is a name.
     private let isContract: Bool
@@ -45,7 +46,7 @@ struct PrismaParser {
     private var next: PrismaToken { ahead[0] }
 
     /// Whether the rest of the file is not read, because it has too many errors or fields.
-    var isFull: Bool { own.count + lexer.errors.count >= PrismaLexer.mostErrors || fieldCount > Self.mostFields }
+    var isFull: Bool { own.count + lexer.errors.count >= PrismaLexer.mostErrors || partCount > Self.mostParts }
 
     private var isAtEnd: Bool { isFull || next.kind == .fileEnd }
 
@@ -148,12 +149,17 @@ extension PrismaParser {
         return PrismaSyntax.Property(name: name, value: try expression())
     }
 
-    private mutating func line(into block: inout PrismaSyntax.Block) throws(SchemaError) {
-        fieldCount += 1
-        guard fieldCount <= Self.mostFields else {
+    private mutating func countPart() throws(SchemaError) {
+        partCount += 1
+        guard partCount <= Self.mostParts else {
             throw SchemaError(
-                .tooLarge, at: next.location, "the file has more than \(Self.mostFields) fields", remedy: "divide it")
+                .tooLarge, at: next.location, "the file has more than \(Self.mostParts) fields and values",
+                remedy: "divide it")
         }
+    }
+
+    private mutating func line(into block: inout PrismaSyntax.Block) throws(SchemaError) {
+        try countPart()
         if take("@@") { return block.attributes.append(try attribute()) }
         let isEnum = block.keyword.text == "enum"
         let documentation = next.documentation
@@ -205,7 +211,10 @@ extension PrismaParser {
 
     private mutating func path(_ expected: String) throws(SchemaError) -> PrismaSyntax.Name {
         var path = try name(expected)
-        while take(".") { path.text += "." + (try name("a name after '.'")).text }
+        while take(".") {
+            try countPart()
+            path.text += "." + (try name("a name after '.'")).text
+        }
         return path
     }
 }
@@ -231,6 +240,7 @@ extension PrismaParser {
         while true {
             skipLineEnds()
             if take(end) { return elements }
+            try countPart()
             elements.append(try read(&self))
             skipLineEnds()
             guard next.isMark(end) || take(",") else { throw unexpected("',' or '\(end)'") }

@@ -65,7 +65,7 @@ struct PrismaResolver {
     }
 
     /// The largest number of fields that all models have together, each with the fields of the types inside it.
-    private static let mostFields = PrismaParser.mostFields
+    private static let mostFields = PrismaParser.mostParts
 
     /// Refuses a schema of very many fields: what compiles a model's schema compiles each type in it once.
     private func checkReach(of schema: PrismaSchema) throws(SchemaError) {

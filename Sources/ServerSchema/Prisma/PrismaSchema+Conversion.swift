@@ -58,14 +58,14 @@ private struct PrismaConversion {
 
     /// The number of levels to which a type that contains itself is written out.
     private static let mostRecursion = 4
-    /// The number of fields of embedded types that are written out for each field in the files.
-    private static let mostCopies = 15
+    /// The number of fields of embedded types that are written out: for each field in the files, and at most.
+    private static let (mostCopies, most) = (15, 25_000)
 
     init(schema: PrismaSchema) {
         self.schema = schema
         enums = Dictionary(schema.enums.map { ($0.name, $0.values.map { .string($0.storedName) }) }) { first, _ in first
         }
-        left = Self.mostCopies * (schema.models + schema.types).reduce(10) { $0 + $1.fields.count }
+        left = min(Self.most, Self.mostCopies * (schema.models + schema.types).reduce(10) { $0 + $1.fields.count })
     }
 
     /// Returns each embedded type by its name; inside it, other types are only referred to.

@@ -43,8 +43,8 @@ struct ErrorPlace {
         return snippet?.lines(width: width, isColored: isColored) ?? []
     }
 
-    /// The number of bytes of the longest line that is shown.
-    private static let longestLine = 10_000
+    /// The numbers of bytes of the longest line that is shown, and of the largest file of which lines are shown.
+    private static let (longestLine, largestFile) = (10_000, 2 << 20)
 
     /// The lines of the file that was read last, because many errors can be in one file.
     private static let last = Mutex<(file: String, lines: [Substring])?>(nil)
@@ -52,7 +52,7 @@ struct ErrorPlace {
     private static func lines(of file: String) -> [Substring]? {
         last.withLock { last in
             if let last, last.file == file { return last.lines }
-            guard let text = try? SourceFile.text(of: file) else { return nil }
+            guard let text = try? SourceFile.text(of: file), text.utf8.count <= largestFile else { return nil }
             last = (file, SourceSnippet.lines(of: text))
             return last?.lines
         }
