@@ -34,15 +34,19 @@ package struct UnwrapStep: StepKind {
 
     package func body() -> StepBody {
         let value = Expression.field(field)
-        let isWrapped = value.hasType(from == nil ? "array" : "object")
         // A value that is wrapped twice, such as a list in a list, is skipped, because the next run would unwrap it
-        // again.
-        let isOnce = Expression.let(
-            ["inner": inner(of: value)],
-            in: from == nil ? !Expression.variable("inner").hasType("array") : !isSingle(.variable("inner")))
+        // again, or report the document that this run repaired.
+        let isOnce = Expression.let(["inner": inner(of: value)], in: !isWrapped(.variable("inner")))
         let canBeDone = isSingle(value) && isOnce
         return StepBody(
-            wanted: canBeDone, value: inner(of: value), conflicts: [(.notSingle, isWrapped && !canBeDone)])
+            wanted: canBeDone, value: inner(of: value), conflicts: [(.notSingle, isWrapped(value) && !canBeDone)])
+    }
+
+    /// Returns whether the value is a list, or an object that has a field with the name ``from``.
+    private func isWrapped(_ value: Expression) -> Expression {
+        guard let from else { return value.hasType("array") }
+        let isName = Expression.sameText(Expression("$k"), .constant(.string(from)))
+        return .call("$anyElementTrue", Expression.entries(of: value).map(to: isName))
     }
 
     private func inner(of value: Expression) -> Expression {

@@ -157,9 +157,10 @@ import Testing
             "unwrap: {field: v, from: amount}",
             [
                 StepCase(["v": ["amount": 1]], ["v": 1]), StepCase(["v": ["amount": 1, "unit": 2]], nil, .notSingle),
-                StepCase(["v": ["Amount": 1]], nil, .notSingle), StepCase(["v": [:]], nil, .notSingle),
+                StepCase(["v": ["Amount": 1]], nil), StepCase(["v": [:]], nil),
                 StepCase(["v": ["amount": ["amount": 1]]], nil, .notSingle),
-                StepCase(["v": ["amount": ["x": 1]]], ["v": ["x": 1]]),
+                StepCase(["v": ["amount": ["x": 1]]], ["v": ["x": 1]]), StepCase(["v": ["x": 1, "y": 2]], nil),
+                StepCase(["v": ["amount": ["amount": 1, "unit": 2]]], nil, .notSingle),
             ])
     }
 
