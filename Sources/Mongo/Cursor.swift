@@ -25,6 +25,8 @@ package struct Cursor: ~Copyable {
     private var spent: [OpaquePointer] = unsafe []
     /// The error that prevented the creation of the session; `nil` if there was none.
     private var failure: MongoError?
+    /// The size of a batch, and what was read of it; `nil` if the caller chooses the size.
+    private var batch: (size: BatchSize, documents: Int, bytes: Int)?
 
     /// Opens a cursor.
     /// - Parameters:
@@ -71,6 +73,12 @@ package struct Cursor: ~Copyable {
     @_lifetime(&self)
     package mutating func next() throws(MongoError) -> BSONView? {
         if let failure { throw failure }
+        if let read = batch, read.documents == read.size.documents {
+            var size = read.size
+            size.adapt(to: read.documents, bytes: read.bytes)
+            setBatchSize(size.documents)
+            batch = (size, 0, 0)
+        }
         var lent = unsafe cmongoc_document()
         var wait: Overload.Wait?
         while unsafe !cmongoc_cursor_next(handle, &lent) {
@@ -81,12 +89,17 @@ package struct Cursor: ~Copyable {
             continueAfterOverload()
         }
         let bytes = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(lent.data), byteCount: lent.length)
+        batch?.documents += 1
+        batch?.bytes += bytes.byteCount
         do throws(BSONError) {
             return unsafe _overrideLifetime(try BSONView(bytes), mutating: &self)
         } catch {
             throw MongoError(damaged: error, host: lease.host)
         }
     }
+
+    /// Adapts each further reply to the size of the documents; the first was asked for with the size given here.
+    package mutating func adaptBatches(_ size: BatchSize) { batch = (size, 0, 0) }
 
     /// Sets the most documents in each further reply of the server.
     ///

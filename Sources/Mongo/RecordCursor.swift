@@ -11,7 +11,7 @@ package struct RecordCursor: ~Copyable {
     private let namespace: Namespace
     /// The `find` command; `nil` once it was sent.
     private var first: BSONDocument?
-    private let next: BSONDocument
+    private var batchSize: BatchSize
     private let reads: MemberReads
     private var id: Int64 = 0
     private var batch = ReplyBatch()
@@ -24,16 +24,16 @@ package struct RecordCursor: ~Copyable {
         comment: String
     ) {
         (lease, namespace, self.reads) = (collection.lease, collection.namespace, reads)
+        self.batchSize = BatchSize(most: batchSize)
         var find = BSONBuilder()
         find.append("find", .string(namespace.collection))
         find.append("hint", ["$natural": 1])
         find.append("$_requestResumeToken", true)
         if let place { find.append("$_resumeAfter", ["$recordId": .long(place)]) }
         if showsRecords { find.append("showRecordId", true) }
-        find.append("batchSize", .integer(batchSize))
+        find.append("batchSize", .integer(self.batchSize.documents))
         find.append("comment", .string(comment))
         first = find.finish().withTimeLimit
-        next = ["collection": .string(namespace.collection), "batchSize": .integer(batchSize)]
     }
 
     deinit {
@@ -54,8 +54,10 @@ package struct RecordCursor: ~Copyable {
             reply = try lease.runForBatch(find, on: namespace.database, options: reads.startOptions)
         } else {
             guard id != 0 else { return false }
-            let command = BSONDocument(
-                [("getMore", .long(id))] + ((try? next.elements()) ?? []).map { ($0.name, $0.value) })
+            let command: BSONDocument = [
+                "getMore": .long(id), "collection": .string(namespace.collection),
+                "batchSize": .integer(batchSize.documents),
+            ]
             // The cursor's id is 0 until the reply arrives. If the command fails, the next call therefore does not use
             // the server's cursor again, which might have passed a batch that never arrived.
             id = 0
@@ -68,6 +70,8 @@ package struct RecordCursor: ~Copyable {
         } catch {
             throw MongoError(damaged: error, host: lease.host)
         }
+        // A batch has as many documents as were asked for, unless it is the last one or the server's limit cut it.
+        batchSize.adapt(to: batchSize.documents, bytes: reply.byteCount)
         batch = reply
         return true
     }

@@ -11,6 +11,8 @@ struct ReplyBatch: ~Copyable {
 
     init(owning reply: cmongoc_reply) { unsafe self.reply = reply }
 
+    var byteCount: Int { unsafe Int(reply.length) }
+
     deinit { if let data = unsafe reply.data { unsafe bson_free(data) } }
 
     /// Returns the cursor's id, and the record id (`$recordId`) at which the cursor is after this batch.

@@ -69,6 +69,7 @@ package struct RangeReader: ResumingReader {
         for (name, value) in try self.options.elements() { options.append(name, value) }
         var cursor = collection.find(filter, options: options.finish())
         var mayRepeat = resumed != nil
+        cursor.adaptBatches(BatchSize(most: batchSize))
         while let view = try cursor.next() {
             if mayRepeat {
                 mayRepeat = false
@@ -119,7 +120,7 @@ package struct RangeReader: ResumingReader {
 
     private var options: BSONDocument {
         var options = BSONBuilder(continuing: session)
-        options.append("batchSize", .integer(batchSize))
+        options.append("batchSize", .integer(BatchSize(most: batchSize).documents))
         options.append("comment", "shipshape check")
         options.append("readConcern", ["level": "majority"])
         return options.finish()

@@ -21,6 +21,17 @@ import Testing
         }
     }
 
+    @Test func aBatchHasAFewMebibytes() {
+        var size = BatchSize(most: 4_000)
+        #expect(size.documents == 32)
+        size.adapt(to: 32, bytes: 32 * 200_000)
+        #expect(size.documents == 20)
+        size.adapt(to: 20, bytes: 20 * 300)
+        #expect(size.documents == 4_000)
+        size.adapt(to: 1, bytes: 16 << 20)
+        #expect(size.documents == 1)
+    }
+
     @Test func indexBoundsAndHintReachTheServer() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", count: 20)
