@@ -64,6 +64,21 @@ package struct JournalStore {
                 + "not undo; then run it again")
     }
 
+    /// Ends a run whose record or journal another client removed, because an undo would not know what the job changed.
+    /// - Parameter sequence: the number of a chunk that the run has in the journal; `nil` if it keeps no journal.
+    /// - Throws: ``RunError``; ``MongoError``.
+    package func expectKept(_ sequence: Int64?) throws {
+        let jobs = JobStore(client: client, job: job)
+        let id = sequence.map { ["job": .string(job), "range": 0, "seq": .long($0), "part": 0] as BSONValue }
+        let isKept = try id.map { try client.first(Self.collection, ["_id": $0]) != nil } ?? true
+        guard try !isKept || jobs.record() == nil else { return }
+        throw RunError(
+            .checkpointUnreadable,
+            "the \(isKept ? "record" : "journal") of job \"\(job)\" was deleted from database "
+                + "\"\(client.database)\" while it ran, so an undo cannot restore all that the job changed; restore "
+                + "that database, or run the job again")
+    }
+
     /// Returns the update that replaces a document of the journal by what is left of it.
     /// - Parameter rest: the groups that are left, as ``JournalPart/rest(without:)`` returns them.
     package func replacing(_ position: JournalPosition, by rest: BSONValue) -> UpdateStatement {

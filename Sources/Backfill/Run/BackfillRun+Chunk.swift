@@ -129,6 +129,8 @@ extension BackfillRun {
             self.account.add(written)
             progress = after
             tally.committed(written.map(\.id))
+            let sequence = runner.keepsJournal && !written.isEmpty ? progress.journaled : nil
+            try journal.committed(sequence, in: kernel.store.journal)
             pacing.note(writing.duration(to: .now))
             if chunk.phase == 0 { try watch?.note(written: written.map(\.id)) }
             let done = Set(written.map(\.id))

@@ -14,6 +14,21 @@ struct RunJournal {
     /// The number of chunks that were done when the run last found documents; the journal stores it with each chunk of
     /// these documents.
     var group = 0
+    /// The number of the first chunk of this run in the journal; `nil` before it.
+    private var first: Int64?
+    private var lastCheck = ContinuousClock.now
+
+    /// Notes a chunk that was committed, and looks once a second whether another client removed the job's state.
+    /// - Parameter sequence: the chunk's number in the journal; `nil` if the run keeps none.
+    mutating func committed(_ sequence: Int64?, in store: JournalStore) throws {
+        first = first ?? sequence
+        guard lastCheck.duration(to: .now) >= .seconds(1) else { return }
+        lastCheck = .now
+        try expectKept(in: store)
+    }
+
+    /// Ends the run if another client removed the job's record, or the journal of the run's first chunk.
+    func expectKept(in store: JournalStore) throws { try store.expectKept(first) }
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
