@@ -37,11 +37,25 @@ extension ClientPool {
             user = nil
         }
         if let user, let missing = MissingPrivileges(of: user, for: needs, on: places) { throw missing }
-        if needs.isWriting { try Settings.current.confirmWriting(needs.command) }
+        guard needs.isWriting else { return }
+        try await requirePrimary()
+        try Settings.current.confirmWriting(needs.command)
     }
 }
 
 extension ClientPool {
+    /// Ends a command that writes if the connection string names only a secondary.
+    ///
+    /// The driver then asks no other member, and a write would be tried again until a primary has been awaited in vain.
+    private func requirePrimary() async throws {
+        let hello = try await withClient { client throws(MongoError) in try client.hello() }
+        guard hello.reply["secondary"] == true else { return }
+        Console.failure(
+            "\(redactedURI) leads to a secondary only, which accepts no writes: add replicaSet=\(hello.setName ?? "NAME") "
+                + "to the connection string, without directConnection, so that the primary is found", .unavailable)
+        throw ExitStatus.unavailable
+    }
+
     /// Refuses reads from secondaries of a sharded cluster before MongoDB 8.2, because a secondary may leave out
     /// documents without an error once a read has lasted for 15 minutes (SERVER-87673).
     /// - Throws: ``UsageError``; ``MongoError``.
