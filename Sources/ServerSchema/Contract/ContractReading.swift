@@ -93,7 +93,10 @@ extension SchemaFiles {
         var (source, own): (PrismaToken?, PrismaToken?) = (nil, nil)
         // The token before the last one, and the last one: a file is not held as a list of its tokens.
         var (first, before): (PrismaToken?, PrismaToken?) = (nil, nil)
-        while case let token = lexer.next(), token.kind != .fileEnd {
+        var count = 0
+        // A file with more tokens than this has too many parts for either reader.
+        while case let token = lexer.next(), token.kind != .fileEnd, count < 1_000_000 {
+            count += 1
             if source == nil, first?.text == "datasource", token.isMark("{") { source = first }
             if own == nil, let before {
                 let isOwn =
@@ -104,7 +107,9 @@ extension SchemaFiles {
             }
             (first, before) = (before, token)
         }
-        let isMarked = text.split(separator: "\n").contains { $0.hasPrefix("//") && $0.contains("use prisma-next") }
+        let isMarked = text.split(separator: "\n", maxSplits: 1_000).prefix(1_000).contains {
+            $0.hasPrefix("//") && $0.contains("use prisma-next")
+        }
         guard let source, isMarked || own != nil else {
             return source == nil && (isMarked || own != nil || file.hasSuffix("contract.prisma"))
         }
