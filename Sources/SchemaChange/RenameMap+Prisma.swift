@@ -42,7 +42,8 @@ extension RenameMap {
             let place = path.appending(.field(before.name))
             let stated = properties[namespace]?[place]
             guard
-                let after = stated.map({ name in new.properties.first { $0.name == name } }) ?? fields[before.programName]
+                let after = stated.map({ name in new.properties.first { $0.name == name } })
+                    ?? fields[before.programName]
             else { continue }
             let isMoved = old.property(after.name) == nil && new.property(before.name) == nil
             if stated == nil, before.name != after.name, isMoved {

@@ -152,7 +152,8 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let model = try folder.write(
-            #"{"modelVersion": 5, "entities": [{"id": "1:1", "name": "Toy", "flags": 2, "properties": []}]}"#, to: "model.json")
+            #"{"modelVersion": 5, "entities": [{"id": "1:1", "name": "Toy", "flags": 2, "properties": []}]}"#,
+            to: "model.json")
         let named = try await Program.run(
             ["grants", "check", model, "--engine", "objectbox", "SHIPSHAPE_DATABASE=shop"])
         #expect(named.output.contains(#"{ db: "shop", collection: "Toy" }"#), "\(named.errors)")

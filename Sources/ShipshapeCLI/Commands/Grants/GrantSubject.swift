@@ -62,7 +62,9 @@ struct GrantSubject {
             places.add(ledger: ledger, apps: apps)
             if engine.engine != nil, collections.isEmpty, files == models, let database = Settings.current.database {
                 let model = try models.first.map(ObjectBoxModel.read) ?? engine.settings()?.model
-                if let model { places.add(model.collections(of: database), to: .data) } else {
+                if let model {
+                    places.add(model.collections(of: database), to: .data)
+                } else {
                     places.add([.database(database)], to: .data)
                 }
             }
