@@ -51,8 +51,10 @@ extension ClientPool {
         let hello = try await withClient { client throws(MongoError) in try client.hello() }
         guard hello.reply["secondary"] == true else { return }
         Console.failure(
-            "\(redactedURI) leads to a secondary only, which accepts no writes: add replicaSet=\(hello.setName ?? "NAME") "
-                + "to the connection string, without directConnection, so that the primary is found", .unavailable)
+            "\(redactedURI) leads to a secondary only, which accepts no writes: add "
+                + "replicaSet=\(hello.setName ?? "NAME") to the connection string, without "
+                + "directConnection, so that the primary is found",
+            .unavailable)
         throw ExitStatus.unavailable
     }
 
