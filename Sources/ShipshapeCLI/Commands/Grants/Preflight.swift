@@ -44,12 +44,18 @@ extension ClientPool {
 }
 
 extension ClientPool {
-    /// Ends a command that writes if the connection string names only a secondary.
+    /// Ends a command that writes if the connection string leads to a secondary only, although there is a primary.
     ///
     /// The driver then asks no other member, and a write would be tried again until a primary has been awaited in vain.
+    /// During an election, there is no primary, and the command waits.
     private func requirePrimary() async throws {
+        guard redactedURI.hasPrefix("mongodb://"), !redactedURI.contains("replicaSet="),
+            redactedURI.split(separator: "/", maxSplits: 3).dropFirst().first?.contains(",") == false
+        else { return }
         let hello = try await withClient { client throws(MongoError) in try client.hello() }
-        guard hello.reply["secondary"] == true else { return }
+        guard hello.reply["secondary"] == true, let primary = hello.reply["primary"]?.text,
+            primary != hello.reply["me"]?.text
+        else { return }
         Console.failure(
             "\(redactedURI) leads to a secondary only, which accepts no writes: add "
                 + "replicaSet=\(hello.setName ?? "NAME") to the connection string, without "
