@@ -24,8 +24,7 @@ extension Planner {
             if !includesPossible { possible += groups.count { $0.violation.level == .possible } }
             let values = stated[collection.namespace] ?? [:]
             guard let target = new[collection.namespace], !findings.isEmpty || !values.isEmpty else { continue }
-            var described = target
-            described.root = target.described
+            let described = target.described
             var fields = FieldPlanner(dialect: new.dialect, old: described, new: described, stated: values)
             fields.isRepair = true
             if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }

@@ -31,21 +31,7 @@ extension SchemaNode {
     /// of them allows. It is never for a verdict: only ``Constraints/combinations`` have the exact rules.
     /// - Parameter branches: The schemas that a value selects; the others of the same keyword are left out.
     package func unfolded(_ branches: [SchemaBranch] = [], at path: SchemaPath = SchemaPath()) -> SchemaNode {
-        var node = self
-        if !properties.isEmpty {
-            node.properties = properties.map { property in
-                var property = property
-                property.node = property.node.unfolded(branches, at: path.appending(.field(property.name)))
-                return property
-            }
-        }
-        if case .each(let element) = items {
-            node.items = .each(element.unfolded(branches, at: path.appending(.elements)))
-        }
-        if case .schema(let value) = additionalProperties {
-            node.additionalProperties = .schema(value.unfolded(branches, at: path.appending(.values)))
-        }
-        guard !constraints.combinations.isEmpty else { return node }
+        var node = mapped { $0.unfolded(branches, at: path.appending($1)) }
         for combination in constraints.combinations where [.oneOf, .anyOf].contains(combination.kind) {
             let chosen = branches.first { $0.path == path && $0.kind == combination.kind }?.index
             let others = combination.nodes.filter { $0.types != [.null] }
@@ -53,6 +39,19 @@ extension SchemaNode {
             let isNullable = others.count < combination.nodes.count
             node.take(kept.map { $0.unfolded(branches, at: path) }, isNullable: isNullable)
             node.constraints.combinations.removeAll { $0.kind == combination.kind }
+        }
+        return node
+    }
+
+    /// Returns the schema with another schema for each field, for the elements, and for further fields.
+    func mapped(_ change: (SchemaNode, SchemaPath.Step) -> SchemaNode) -> SchemaNode {
+        var node = self
+        for (index, property) in properties.enumerated() {
+            node.properties[index].node = change(property.node, .field(property.name))
+        }
+        if case .each(let element) = items { node.items = .each(change(element, .elements)) }
+        if case .schema(let value) = additionalProperties {
+            node.additionalProperties = .schema(change(value, .values))
         }
         return node
     }
@@ -95,16 +94,19 @@ extension SchemaNode {
 }
 
 extension CollectionSchema {
-    /// The schema of the documents with the schemas of `oneOf` and `anyOf` written into it, for readers that need only
-    /// the names, types and limits of fields; see ``SchemaNode/unfolded(_:at:)``.
-    package var described: SchemaNode { dialect == .jsonSchema ? root.unfolded() : root }
+    /// The schema with the schemas of `oneOf` and `anyOf` written into it; see ``SchemaNode/unfolded(_:at:)``.
+    package var described: CollectionSchema {
+        var schema = self
+        if dialect == .jsonSchema { schema.root = root.unfolded() }
+        return schema
+    }
 }
 
 extension ServerSchema {
     /// The schemas of the collections, each as ``CollectionSchema/described`` gives it.
     package var described: ServerSchema {
         var schema = self
-        for index in schema.collections.indices { schema.collections[index].root = collections[index].described }
+        schema.collections = collections.map(\.described)
         return schema
     }
 }

@@ -25,9 +25,7 @@ extension ServerSchema {
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
-        if let contract = try ContractReading(files) {
-            return try contract.schema(namespace, in: database ?? namespace?.database)
-        }
+        if let contract = try Self.contract(files, namespace, in: database ?? namespace?.database) { return contract }
         if let prisma = try PrismaReading(files) {
             return try prisma.schema(namespace, in: database ?? namespace?.database)
         }
@@ -55,9 +53,8 @@ extension ServerSchema {
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
-        if let contract = try ContractReading(files) {
-            return try contract.schema(nil, requiring: namespace, in: database ?? namespace?.database)
-        }
+        let contract = try Self.contract(files, nil, requiring: namespace, in: database ?? namespace?.database)
+        if let contract { return contract }
         if let prisma = try PrismaReading(files) {
             return try prisma.schema(nil, requiring: namespace, in: database ?? namespace?.database)
         }

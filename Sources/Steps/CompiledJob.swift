@@ -57,7 +57,7 @@ package struct CompiledJob: Sendable {
         let nextCollection = try next?.collection(of: job, role: "next")
         try StepOrder.check(job.steps)
         var job = job
-        let (activeRoot, nextRoot) = (activeCollection?.described, nextCollection?.described)
+        let (activeRoot, nextRoot) = (activeCollection?.described.root, nextCollection?.described.root)
         for index in job.steps.indices {
             job.steps[index].step = try StepFitting.fit(job.steps[index], active: activeRoot, next: nextRoot)
         }

@@ -7,8 +7,6 @@ struct JSONSchemaCompiler {
     var plan = JSONSchemaPlan()
     /// Whether the findings of a value that fits no schema of `anyOf` or `oneOf` are those of the schema it selects.
     private let explainsBranches: Bool
-    /// The nodes of the fields that `properties` names, by the node of their object; only of nodes with combinations.
-    private var declared: [Int: [String: Int32]] = [:]
 
     init(root: SchemaNode, explainsBranches: Bool = true) {
         self.explainsBranches = explainsBranches
@@ -109,12 +107,11 @@ extension JSONSchemaCompiler {
                 compile(
                     schema, at: first + offset, step: .combination(combination.kind, offset), isWhole: isWhole)
             }
-            var result = JSONSchemaPlan.Combination(
-                kind: combination.kind, first: Int32(first), count: Int32(combination.nodes.count))
             if explainsBranches, [.anyOf, .oneOf].contains(combination.kind) {
-                compileSelectors(of: combination.nodes, owner: index, into: &result)
+                compileSelectors(of: combination.nodes, first: Int32(first), owner: index)
             }
-            return result
+            return JSONSchemaPlan.Combination(
+                kind: combination.kind, first: Int32(first), count: Int32(combination.nodes.count))
         }
         rule.firstCombination = Int32(plan.combinations.count)
         rule.combinationCount = Int32(combinations.count)
@@ -126,53 +123,43 @@ extension JSONSchemaCompiler {
 
 /// Compiles the fields by whose values a value selects one of the schemas of `anyOf` or `oneOf`.
 extension JSONSchemaCompiler {
-    private mutating func compileSelectors(
-        of schemas: [SchemaNode], owner: Int, into combination: inout JSONSchemaPlan.Combination
-    ) {
+    /// - Parameters:
+    ///   - first: The node of the first schema.
+    ///   - owner: The node that has the keyword.
+    private mutating func compileSelectors(of schemas: [SchemaNode], first: Int32, owner: Int) {
         let objects = schemas.enumerated().filter { $1.types.isEmpty || $1.types.contains(.object) }
         // The type alone selects the only schema of objects.
         guard objects.count > 1 else { return }
-        let start = plan.selectors.count
-        combination.firstSelector = Int32(start)
-        for (offset, schema) in objects {
-            for (name, value) in schema.selectors {
-                plan.selectors.append(
-                    .init(
-                        member: combination.first + Int32(offset), name: name, value: value,
-                        allowed: plan.allowed.append([value])))
-            }
+        let all = objects.flatMap { offset, schema in
+            schema.selectors.map { (first + Int32(offset), $0.name, $0.value) }
         }
-        let own = plan.selectors[start...]
-        combination.selectorCount = Int32(own.count)
-        let shared = own.indices.first { index in
-            objects.allSatisfy { $1.selectors.contains { $0.name == own[index].name } }
+        let shared = all.first { field in objects.allSatisfy { $1.selectors.contains { $0.name == field.1 } } }
+        let values = all.filter { $0.1 == shared?.1 }.map(\.2)
+        var node: Int32 = -1
+        if let name = shared?.1 {
+            var field = SchemaNode(location: schemas[0].location)
+            field.constraints.allowedValues = values
+            let path = plan.origins[owner].path.appending(.field(name))
+            node = child(field, of: owner, path: path, step: .property(name))
         }
-        guard let shared else { return }
-        combination.discriminatorSelector = Int32(shared)
-        let name = own[shared].name
-        let values = own.filter { $0.name == name }.map(\.value)
-        if Set(values).count == objects.count {
-            for index in own.indices { plan.selectors[index].excludesOthers = true }
+        plan.selectors += all.map { member, name, value in
+            .init(
+                member: member, name: name, value: value, allowed: plan.allowed.append([value]),
+                excludesOthers: node >= 0 && Set(values).count == objects.count,
+                discriminator: name == shared?.1 ? node : -1, isRequired: plan.origins[owner].schema.requires(name))
         }
-        var field = SchemaNode(location: objects[0].element.property(name)?.location ?? schemas[0].location)
-        field.constraints.allowedValues = values
-        let path = plan.origins[owner].path.appending(.field(name))
-        combination.discriminator = child(field, of: owner, path: path, step: .property(name))
-        combination.isDiscriminatorRequired = plan.origins[owner].schema.requires(name)
     }
 
-    /// Returns the node of an equal schema of the same field, if the schema that combines this one has it too, and
-    /// whether that schema requires the field.
+    /// Returns a schema that combines the schema at `index` and has an equal schema for the same field; `nil` if there
+    /// is none.
     ///
-    /// Both schemas judge the same values. With one node, a value that fits neither has one finding instead of two.
-    private func shared(_ property: SchemaNode.Property, of index: Int) -> (node: Int32, isRequired: Bool)? {
+    /// That schema judges the field's values already, so a value that fits neither has one finding instead of two.
+    private func schemaAround(_ index: Int, judging property: SchemaNode.Property) -> SchemaNode? {
         var index = index
         while explainsBranches, case .combination(let kind, _) = plan.origins[index].step, kind != .not {
             index = Int(plan.origins[index].parent)
-            guard let node = declared[index]?[property.name] else { continue }
-            if plan.origins[Int(node)].schema.jsonSchema == property.node.jsonSchema {
-                return (node, plan.origins[index].schema.requires(property.name))
-            }
+            let schema = plan.origins[index].schema
+            if schema.property(property.name)?.jsonSchema == property.node.jsonSchema { return schema }
         }
         return nil
     }
@@ -236,12 +223,9 @@ extension JSONSchemaCompiler {
             let name = property.name
             let isPlain = Self.isPlain(name) && !known.contains(name)
             let path = path(of: name, below: index)
-            let shared = isPlain ? shared(property, of: index) : nil
-            let node =
-                shared?.node
-                ?? child(
-                    property.node, of: index, path: name.isEmpty ? plan.origins[index].path : path,
-                    step: .property(name), isWhole: name.isEmpty)
+            let node = child(
+                property.node, of: index, path: name.isEmpty ? plan.origins[index].path : path,
+                step: .property(name), isWhole: name.isEmpty)
             if !isPlain {
                 others.append(
                     .init(
@@ -251,15 +235,9 @@ extension JSONSchemaCompiler {
             // The table contains names with a dot as well, because `additionalProperties` takes such a name literally.
             guard known.insert(name).inserted else { continue }
             names.append(name)
-            var place = node
-            if let shared, required.contains(name), !shared.isRequired {
-                place = child(property.node, of: index, path: path, step: .property(name))
-            }
-            fields.append(
-                .init(node: isPlain ? node : -1, place: place, isRequired: isPlain && required.contains(name)))
-            if explainsBranches, !schema.constraints.combinations.isEmpty, isPlain {
-                declared[index, default: [:]][name] = node
-            }
+            let around = isPlain ? schemaAround(index, judging: property) : nil
+            let isRequired = isPlain && required.contains(name) && around?.requires(name) != true
+            fields.append(.init(node: isPlain && around == nil ? node : -1, place: node, isRequired: isRequired))
         }
         for name in schema.required where !known.contains(name) {
             let place = child(

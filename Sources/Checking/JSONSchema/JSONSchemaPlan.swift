@@ -184,15 +184,6 @@ struct JSONSchemaPlan: Sendable {
         var kind: Constraints.Combination.Kind
         var first: Int32
         var count: Int32
-        /// The index in ``JSONSchemaPlan/selectors`` of the first selector of the schemas.
-        var firstSelector: Int32 = 0
-        var selectorCount: Int32 = 0
-        /// The node of a field whose values select a schema, because each schema allows only one; -1 if there is none.
-        var discriminator: Int32 = -1
-        /// The index in ``JSONSchemaPlan/selectors`` of a selector by the discriminator.
-        var discriminatorSelector: Int32 = 0
-        /// Whether the schema around the keyword requires the discriminator too, and so reports its absence.
-        var isDiscriminatorRequired = false
     }
 
     /// A field for which one schema of `anyOf` or `oneOf` allows only one value, so that the value selects the schema.
@@ -204,7 +195,11 @@ struct JSONSchemaPlan: Sendable {
         /// The index of the value in ``JSONSchemaPlan/allowed``.
         var allowed: Int32
         /// Whether a value that selects the schema fits no other schema of the same keyword.
-        var excludesOthers = false
+        var excludesOthers: Bool
+        /// The node with the values of all schemas, if each of them allows one value of this field; otherwise -1.
+        var discriminator: Int32
+        /// Whether the schema around the keyword requires the field too, and so reports its absence.
+        var isRequired: Bool
     }
 
     /// The subschema from which a node was compiled, and its position in the whole schema.

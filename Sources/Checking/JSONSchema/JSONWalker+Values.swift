@@ -68,17 +68,15 @@ extension JSONWalker {
             }
             if fits { count &+= 1 }
         }
+        if !Sink.stopsAtFirst, count == 0, try explain(combination, subject, of: view, depth: depth, into: &sink) {
+            return false
+        }
         switch combination.kind {
         case .allOf where count < combination.count: return fail(.allOf, node: index, subject.found, into: &sink)
-        case .anyOf where count == 0, .oneOf where count == 0:
-            if !Sink.stopsAtFirst, try explain(combination, subject, of: view, depth: depth, into: &sink) {
-                return false
-            }
-            return combination.kind == .anyOf
-                ? fail(.anyOf, node: index, subject.found, into: &sink)
-                : fail(.oneOf, node: index, Found(subject.found.type, .noneFits), into: &sink)
-        case .oneOf where count > 1:
-            return fail(.oneOf, node: index, Found(subject.found.type, .severalFit), into: &sink)
+        case .anyOf where count == 0: return fail(.anyOf, node: index, subject.found, into: &sink)
+        case .oneOf where count != 1:
+            let found = Found(subject.found.type, count == 0 ? .noneFits : .severalFit)
+            return fail(.oneOf, node: index, found, into: &sink)
         case .not where count > 0: return fail(.not, node: index, subject.found, into: &sink)
         default: return true
         }

@@ -22,17 +22,10 @@ extension ImportedSchema {
         }
         if let writes { schema = schema.written(isClosed: writes == .closed) }
         let collection = try Self.choose(name, of: schema, at: path)
-        guard collection.dialect == .prisma else {
-            try self.init(
-                name: collection.root.title, schema: collection.root.jsonSchema, notes: [],
-                at: collection.root.location)
-            return
-        }
-        var translation = PrismaValidator()
-        let root = try translation.root(collection.root)
+        var (translation, root) = (PrismaValidator(), collection.root.jsonSchema)
+        if collection.dialect == .prisma { root = try translation.root(collection.root).document }
         try self.init(
-            name: collection.root.title, schema: root.document, notes: translation.notes,
-            at: collection.root.location)
+            name: collection.root.title, schema: root, notes: translation.notes, at: collection.root.location)
     }
 
     /// The fields that a validator of the documents that a client writes allows beside those of the model.

@@ -5,11 +5,9 @@ extension ServerSchema {
     package func written(isClosed: Bool) -> ServerSchema {
         var schema = self
         (schema.dialect, schema.prisma) = (.jsonSchema, nil)
-        schema.collections = collections.map { collection in
-            var collection = collection
-            collection.root = collection.root.written(isClosed: isClosed)
-            collection.dialect = .jsonSchema
-            return collection
+        for (index, collection) in collections.enumerated() {
+            schema.collections[index].root = collection.root.written(isClosed: isClosed)
+            schema.collections[index].dialect = .jsonSchema
         }
         return schema
     }
@@ -23,25 +21,24 @@ extension SchemaNode {
     /// writes a whole number of 32 bits as an int, also for a `Float`.
     /// - Parameter isClosed: whether an object must not have fields that the schema does not name.
     fileprivate func written(isClosed: Bool, isNullable: Bool = false) -> SchemaNode {
-        var node = self
+        var node = mapped { child, step in
+            if case .field(let name) = step {
+                child.written(isClosed: isClosed, isNullable: !requires(name))
+            } else {
+                child.written(isClosed: isClosed)
+            }
+        }
         (node.scalar, node.defaultValue) = (nil, nil)
         if scalar == nil, types.contains(.double) { node.types.append(.int) }
         if isNullable, !types.isEmpty, types != [.array], !types.contains(.null) {
             node.types.insert(.null, at: 0)
             node.constraints.allowedValues?.append(.null)
         }
-        if case .each(let element) = items { node.items = .each(element.written(isClosed: isClosed)) }
         for index in constraints.combinations.indices {
-            node.constraints.combinations[index].nodes = constraints.combinations[index].nodes.map {
-                $0.written(isClosed: isClosed)
-            }
+            node.constraints.combinations[index].nodes = constraints.combinations[index].nodes
+                .map { $0.written(isClosed: isClosed) }
         }
         guard hasProperties else { return node }
-        node.properties = properties.map { property in
-            var property = Property(name: property.name, node: property.node)
-            property.node = property.node.written(isClosed: isClosed, isNullable: !requires(property.name))
-            return property
-        }
         // The schemas in `oneOf` name the other fields of an object, so they are closed in its place.
         node.hasAdditionalProperties = isClosed && constraints.combinations.isEmpty
         node.additionalProperties = node.hasAdditionalProperties ? .forbidden : .allowed

@@ -4,8 +4,6 @@ internal import BSON
 struct ContractFile {
     private(set) var notes: [SchemaNote] = []
 
-    private static let remedy = "write it again with prisma contract emit"
-
     /// Whether the file is a list of a migration's operations.
     static func isMigration(_ json: LocatedJSON) -> Bool {
         json.elements?.contains { $0["operationClass"] != nil } ?? false
@@ -27,20 +25,20 @@ struct ContractFile {
             note(
                 version.location,
                 "the contract has the format \(version.text ?? "of another version"), and this program knows 1 "
-                    + "(Prisma \(ContractReading.release)): only the validators in it are judged, as they are")
+                    + "(Prisma \(ContractResolver.release)): only the validators in it are judged, as they are")
         }
         guard let namespaces = json["storage"]?["namespaces"]?.members else {
-            throw SchemaError(
-                .schemaMissing, at: json["storage"]?.location ?? json.location,
-                "this is a part of a contract: it has no storage.namespaces with validators", remedy: Self.remedy)
+            throw Self.incomplete(
+                .schemaMissing, json["storage"]?.location ?? json.location,
+                "this is a part of a contract: it has no storage.namespaces with validators")
         }
         let models = json["domain"]?["namespaces"]?.members?.flatMap { $0.value["models"]?.members ?? [] } ?? []
         for variant in models.flatMap({ $0.value["variants"]?.members ?? [] }) {
             guard !models.contains(where: { $0.name == variant.name }) else { continue }
-            throw SchemaError(
-                .conflict, at: variant.nameLocation,
+            throw Self.incomplete(
+                .conflict, variant.nameLocation,
                 "the value \((variant.value["value"]?.text ?? "").quotedAsJSON) selects the model "
-                    + "\"\(variant.name)\", which the contract does not have", remedy: Self.remedy)
+                    + "\"\(variant.name)\", which the contract does not have")
         }
         var roots: [String: SchemaNode] = [:]
         for collection in namespaces.flatMap({ $0.value["entries"]?["collection"]?.members ?? [] }) {
@@ -56,8 +54,13 @@ struct ContractFile {
             roots[collection.name]?.title = model?.name
         }
         guard roots.isEmpty else { return roots }
-        throw SchemaError(
-            .schemaMissing, at: json.location, "the contract has no validator", remedy: Self.remedy)
+        throw Self.incomplete(.schemaMissing, json.location, "the contract has no validator")
+    }
+
+    private static func incomplete(
+        _ code: SchemaError.Code, _ location: SourceLocation, _ message: String
+    ) -> SchemaError {
+        SchemaError(code, at: location, message, remedy: "write it again with prisma contract emit")
     }
 
     private mutating func migration(_ json: LocatedJSON) throws(SchemaError) -> [String: SchemaNode] {

@@ -3,8 +3,11 @@ internal import BSON
 /// Makes the schemas in the validators of a `contract.prisma`, by the rules of Prisma 8.
 ///
 /// Source: `interpreter.ts` and `derive-json-schema.ts` in `packages/2-mongo-family/2-authoring/contract-psl` of
-/// prisma/prisma at ``ContractReading/release``.
+/// prisma/prisma at ``release``.
 struct ContractResolver {
+    /// The release whose files and validators are known.
+    static let release = "8.0.0-rc.5"
+
     private(set) var errors: [SchemaError] = []
     private(set) var notes: [SchemaNote] = []
     private var blocks: [PrismaSyntax.Block] = []
@@ -83,7 +86,7 @@ extension ContractResolver {
                 continue
             }
             if block.keyword.text == "type", let map = line.attributes["map"] {
-                let message = "Prisma \(ContractReading.release) ignores @map in a type: the field is \"\(name)\""
+                let message = "Prisma \(Self.release) ignores @map in a type: the field is \"\(name)\""
                 notes.append(SchemaNote(location: map.name.location, message: message))
             }
             node.properties.append(SchemaNode.Property(name: name, node: value))
@@ -133,7 +136,7 @@ extension ContractResolver {
             if !node.types.isEmpty { return node }
             let known = Self.scalars.keys.sorted()
             fail(
-                .unknownType, type, "Prisma \(ContractReading.release) has no type \"\(type.text)\" for MongoDB",
+                .unknownType, type, "Prisma \(Self.release) has no type \"\(type.text)\" for MongoDB",
                 Spelling.hint(for: type.text, among: known + named.keys.sorted())
                     ?? "its types are \(known.joined(separator: ", "))")
         case "enum"?: return own.flatMap { enumeration($0, at: line.name.location) }
@@ -201,7 +204,7 @@ extension ContractResolver {
         guard let discriminator = model.attributes["discriminator"] else { return root }
         let line = model.fields.first { $0.name.text == discriminator.word }
         let field = line.map(model.storedName) ?? ""
-        if root.property(field)?.types != [.string] || variants.isEmpty {
+        if root.property(field)?.types != [.string] || variants.isEmpty && errors.isEmpty {
             fail(
                 .wrongValue, discriminator.name,
                 "@@discriminator of \"\(model.name.text)\" needs a field of type String and a model with this @@base")

@@ -1,27 +1,24 @@
 internal import BSON
 
-/// Reads a contract of Prisma 8 ("Prisma Next") for MongoDB: `contract.prisma`, `contract.json`, or a migration's
-/// `ops.json`.
-///
-/// The schemas are the validators that Prisma applies to the collections, so a verdict is the server's. Source:
-/// `packages/2-mongo-family` and `packages/3-mongo-target` of prisma/prisma at ``release``.
-struct ContractReading {
-    /// The release whose files and validators this reader knows.
-    static let release = "8.0.0-rc.5"
-
-    private var files: SchemaFiles
-    /// The schemas by the names of their collections.
-    private let roots: [String: SchemaNode]
-    private let notes: [SchemaNote]
-
-    /// Reads the files; `nil` if they are not a contract.
-    /// - Throws: ``SchemaError`` if the files cannot be read or have errors, or if they mix two versions of Prisma.
-    init?(_ files: SchemaFiles) throws(SchemaError) {
-        self.files = files
-        if let paths = try files.contractPaths() {
+extension ServerSchema {
+    /// Reads a contract of Prisma 8 ("Prisma Next") for MongoDB: `contract.prisma`, `contract.json`, or a migration's
+    /// `ops.json`.
+    ///
+    /// The schemas are the validators that Prisma applies to the collections, so a verdict is the server's. Source:
+    /// `packages/2-mongo-family` and `packages/3-mongo-target` of prisma/prisma at ``ContractResolver/release``.
+    /// - Returns: The schemas; `nil` if the files are not a contract.
+    /// - Throws: ``SchemaError`` if the files cannot be read or have errors, if they mix two versions of Prisma, if no
+    ///   database is known, or if the collection does not exist.
+    static func contract(
+        _ files: SchemaFiles, _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?
+    ) throws(SchemaError) -> ServerSchema? {
+        var (files, roots): (SchemaFiles, [String: SchemaNode]) = (files, [:])
+        var schema = ServerSchema(dialect: .jsonSchema, collections: [])
+        let paths = try files.contractPaths()
+        if !paths.isEmpty {
             var resolver = ContractResolver()
             for path in paths {
-                var parser = PrismaParser(try self.files.text(path), file: files.location(path).file, isContract: true)
+                var parser = PrismaParser(try files.text(path), file: files.location(path).file, isContract: true)
                 let blocks = parser.blocks()
                 resolver.add(blocks, parser.errors)
             }
@@ -29,32 +26,25 @@ struct ContractReading {
             if let error = SchemaError(resolver.errors, inOrderOf: paths.map { files.location($0).file }) {
                 throw error
             }
-            notes = resolver.notes
+            schema.notes = resolver.notes
         } else if let path = files.contractJSON {
             var file = ContractFile()
-            roots = try file.roots(try self.files.json(path))
-            notes = file.notes
+            roots = try file.roots(try files.json(path))
+            schema.notes = file.notes
         } else {
             return nil
         }
-    }
-
-    /// Returns the schemas of the collections; the parameters and errors are those of ``PrismaReading``.
-    func schema(
-        _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?
-    ) throws(SchemaError) -> ServerSchema {
         guard let database else {
             throw SchemaError(
                 .namespaceUnknown, at: files.location(), "a contract names collections, but no database",
                 remedy: "set SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path")
         }
-        let collections = roots.sorted { $0.key < $1.key }.map { name, root in
+        for (name, root) in roots.sorted(by: { $0.key < $1.key }) {
             var collection = CollectionSchema(namespace: Namespace(database: database, collection: name), root: root)
             collection.dialect = .jsonSchema
-            return collection
+            schema.collections.append(collection)
         }
-        var schema = ServerSchema(dialect: .jsonSchema, collections: collections)
-        (schema.isContract, schema.notes) = (true, notes)
+        schema.isContract = true
         schema.sources = files.sources.sorted { $0.path < $1.path }
         return try schema.only(
             namespace, requiring: required, else: "the contract has no validator of", at: files.location())
@@ -62,17 +52,15 @@ struct ContractReading {
 }
 
 extension SchemaFiles {
-    /// Returns the `.prisma` files of a contract; `nil` if the path has none.
+    /// Returns the `.prisma` files of a contract; empty if the path has none.
     /// - Throws: ``SchemaError`` if the files, or the parts of one file, are of two versions of Prisma.
-    fileprivate func contractPaths() throws(SchemaError) -> [String]? {
-        var (contracts, others): ([String], [String]) = ([], [])
-        for path in try prismaPaths() ?? [] {
-            var copy = self
-            let isContract = try Self.isContract(try copy.text(path), location(path).file)
-            if isContract { contracts.append(path) } else { others.append(path) }
+    fileprivate func contractPaths() throws(SchemaError) -> [String] {
+        let paths = try prismaPaths() ?? []
+        var (copy, contracts): (SchemaFiles, [String]) = (self, [])
+        for path in paths where try Self.isContract(try copy.text(path), location(path).file) { contracts.append(path) }
+        guard let contract = contracts.first, let other = paths.first(where: { !contracts.contains($0) }) else {
+            return contracts
         }
-        guard let contract = contracts.first else { return nil }
-        guard let other = others.first else { return contracts }
         throw SchemaError(
             .conflict, at: location(contract),
             "this is a contract of Prisma 8, but \(location(other).file) is a schema of Prisma 6",
@@ -91,21 +79,19 @@ extension SchemaFiles {
     private static func isContract(_ text: String, _ file: String) throws(SchemaError) -> Bool {
         var lexer = PrismaLexer(text, file: file)
         var (source, own): (PrismaToken?, PrismaToken?) = (nil, nil)
-        // The token before the last one, and the last one: a file is not held as a list of its tokens.
-        var (first, before): (PrismaToken?, PrismaToken?) = (nil, nil)
-        var count = 0
-        // A file with more tokens than this has too many parts for either reader.
-        while case let token = lexer.next(), token.kind != .fileEnd, count < 1_000_000 {
+        // Three tokens are enough: a file is not held as a list of its tokens. A file with more tokens than this has
+        // too many parts for either reader.
+        var (first, second, count) = (lexer.next(), lexer.next(), 0)
+        while second.kind != .fileEnd, count < 1_000_000 {
+            let third = lexer.next()
             count += 1
-            if source == nil, first?.text == "datasource", token.isMark("{") { source = first }
-            if own == nil, let before {
-                let isOwn =
-                    before.isMark("@@")
-                    ? ["discriminator", "base", "type"].contains(token.text)
-                    : before.kind == .name && token.kind == .name && token.text == "ObjectId"
-                if isOwn { own = token }
-            }
-            (first, before) = (before, token)
+            let isOwn =
+                first.isMark("@@")
+                ? ["discriminator", "base", "type"].contains(second.text)
+                : first.kind == .name && second.kind == .name && second.text == "ObjectId"
+            if isOwn { own = own ?? second }
+            if first.text == "datasource", third.isMark("{") { source = source ?? first }
+            (first, second) = (second, third)
         }
         let isMarked = text.split(separator: "\n", maxSplits: 1_000).prefix(1_000).contains {
             $0.hasPrefix("//") && $0.contains("use prisma-next")
