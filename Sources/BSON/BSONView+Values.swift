@@ -112,14 +112,7 @@ extension BSONView {
             bits |= word(at)
             at &+= 8
         }
-        if at &+ 8 <= end {
-            bits |= word(at) & (1 &<< UInt64(truncatingIfNeeded: (high &- at) &* 8) &- 1)
-        } else {
-            while at < high {
-                bits |= UInt64(byte(at))
-                at &+= 1
-            }
-        }
+        bits |= lastWord(at) & (1 &<< UInt64(truncatingIfNeeded: (high &- at) &* 8) &- 1)
         return bits & 0x8080_8080_8080_8080 == 0
     }
 }

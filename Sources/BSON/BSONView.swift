@@ -142,6 +142,16 @@ extension BSONView {
         unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
     }
 
+    /// Returns eight bytes from `offset` on as ``word(_:)`` does, with zeros in place of bytes after the document.
+    ///
+    /// - Precondition: `offset` is inside the document, and an element is there, so that the document has eight bytes.
+    @inlinable
+    @inline(__always)
+    package func lastWord(_ offset: Int) -> UInt64 {
+        let missing = offset &+ 8 &- end
+        return missing <= 0 ? word(offset) : word(end &- 8) &>> UInt64(truncatingIfNeeded: missing &* 8)
+    }
+
     /// Returns the position of the first NUL from `offset` to the document's end; reads eight bytes at a time.
     @inlinable
     @inline(__always)

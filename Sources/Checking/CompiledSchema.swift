@@ -28,9 +28,11 @@ public struct CompiledSchema: Sendable {
     /// Whether ``jsonSchema`` is not `nil`; stored, because a Boolean is faster to test than the plan itself.
     let hasJSONSchema: Bool
     let hasConstraints: Bool
+    /// The only element is ``engine``: an array, so that the walker borrows it in place of a copy for each document.
+    let engines: [EnginePlan]
     /// The plan that checks the rules of a sync engine; `nil` if the options name no engine with rules of its own.
-    let engine: EnginePlan?
-    let hasEngine: Bool
+    var engine: EnginePlan? { engines.first }
+    var hasEngine: Bool { !engines.isEmpty }
     let links: [Link]
     /// The texts that findings show for each node: the path, and what the schema expects there.
     let texts: NodeTexts
@@ -121,8 +123,8 @@ public struct CompiledSchema: Sendable {
             nodes: compiler.nodes, fields: compiler.fields, table: compiler.table, references: compiler.references,
             knowsReferences: context.synced != nil, options: options)
         let paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
-        engine = options.engine.flatMap { EnginePlan($0, for: schema, firstNode: paths.count) }
-        hasEngine = engine != nil
+        let engine = options.engine.flatMap { EnginePlan($0, for: schema, firstNode: paths.count) }
+        engines = engine.map { [$0] } ?? []
         texts = NodeTexts(paths: paths + (engine?.paths ?? []), expectations: compiler.expectations)
         links = compiler.links
         markUsableDefaults(compiler.defaults)

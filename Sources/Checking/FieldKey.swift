@@ -36,6 +36,12 @@ package struct FieldKey: Sendable, BitwiseCopyable {
                 littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
             return length == 8 ? word : word & ((1 &<< UInt64(length &* 8)) &- 1)
         }
+        return last(bytes, at: offset, length: length)
+    }
+
+    /// Returns the word of a name that is near the end of the bytes.
+    @inline(never)
+    private static func last(_ bytes: RawSpan, at offset: Int, length: Int) -> UInt64 {
         var word: UInt64 = 0
         for index in 0..<length {
             let byte = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset &+ index, as: UInt8.self)
@@ -43,6 +49,10 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         }
         return word
     }
+
+    /// Whether the name has at most sixteen bytes, and all of them are ASCII.
+    @inline(__always)
+    var isShortASCII: Bool { length <= 16 && (head | tail) & 0x8080_8080_8080_8080 == 0 }
 
     /// Whether this name, whose bytes are in `bytes`, equals the name `other`, whose bytes are in `names`.
     @inline(__always)

@@ -11,9 +11,10 @@ extension CompiledSchema {
 
     @inline(__always)
     func checkEngine(_ document: borrowing BSONView, _ verdict: Verdict) throws(BSONError) -> Verdict {
-        guard verdict < .certain, let engine else { return verdict }
+        guard verdict < .certain else { return verdict }
         var sink = VerdictSink()
-        try EngineWalker(engine).document(document, into: &sink)
+        let plans = engines.span
+        try EngineWalker(plans[0]).document(document, into: &sink)
         return max(verdict, sink.verdict)
     }
 

@@ -12,7 +12,19 @@ struct EnginePlan: Sendable {
     private(set) var fields: [Field] = []
     private(set) var table = FieldTable()
     private(set) var range = FieldRange()
-    private(set) var limits = Limits()
+    /// The only element is ``limits``: an array, so that the walker borrows it in place of a copy for each document.
+    private(set) var allLimits = [Limits()]
+    private(set) var limits: Limits {
+        get { allLimits[0] }
+        set { allLimits[0] = newValue }
+    }
+    /// The document size in bytes up to which the limits on the size need no check.
+    ///
+    /// The size relies on an estimate: the JSON text of a document is less than sixteen times as long as the
+    /// document. A control character inside an object becomes seven characters, and an `_id` is written twice. The
+    /// estimate fails only for a document with many top-level doubles of a hundred digits or more. The text of such
+    /// a document can exceed its limit unnoticed.
+    private(set) var harmlessSize = Int.max
     /// For each of ``fields``, a description of the value that the field must have, as reports show it.
     ///
     /// `nil` if reports show the description that the rule has.
@@ -103,21 +115,20 @@ struct EnginePlan: Sendable {
         /// Objects, arrays and code with a scope are included if such a test also judges values inside them, or if the
         /// nesting has a limit.
         var watched: TypeMask = []
+        /// The types of ``watched`` without those that are only included because of the values inside them.
+        var tested: TypeMask = []
         /// The types of the values to test, in addition to those in ``watched``, if the user wants findings of the
         /// level ``Level/info``.
         var watchedForInfo: TypeMask = []
+        /// The types for whose values a few comparisons show that no test of a higher level than ``Level/info`` fails:
+        /// a finite double, text of ASCII, and a date from ``earliest`` to ``latest``.
+        var quick: TypeMask = .string
+        var (earliest, latest): (Int64, Int64) = (.min, .max)
         /// The types of values to which the rules for top-level fields apply; a field with a value of another type
         /// needs no check.
         var judgedInFields: TypeMask = []
         /// Whether binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
-        /// The document size in bytes up to which the limits on the size need no check.
-        ///
-        /// The size relies on an estimate: the JSON text of a document is less than sixteen times as long as the
-        /// document. A control character inside an object becomes seven characters, and an `_id` is written twice. The
-        /// estimate fails only for a document with many top-level doubles of a hundred digits or more. The text of such
-        /// a document can exceed its limit unnoticed.
-        var harmlessSize: Int { min(size.most, secondSize.most, leastRowSize) }
         /// The document size in bytes from which on its JSON text can exceed a limit.
         var leastRowSize: Int { min(rowUnits.most, rowBytes.most) / 16 }
     }
@@ -134,6 +145,7 @@ struct EnginePlan: Sendable {
         }
         range = table.append(names)
         compileWatched()
+        harmlessSize = min(limits.size.most, limits.secondSize.most, limits.leastRowSize)
     }
 
     private mutating func add(_ condition: EngineRule.Condition, of rule: EngineRule) {
@@ -179,10 +191,16 @@ struct EnginePlan: Sendable {
             fields[id].plain.formIntersection([.objectId, .date, .timestamp, .decimal])
         }
         for field in fields { limits.judgedInFields.formUnion(TypeMask.all.subtracting(field.plain)) }
+        for (type, kind) in [(TypeMask.double, ValueTest.Kind.nonFinite), (.date, .dateOutside)] {
+            let own = tests.prefix(seriousTestCount).filter { $0.types.contains(type) }
+            if own.allSatisfy({ $0.kind == kind }) { limits.quick.formUnion(type) }
+        }
         for test in tests {
             if test.level > .info { limits.watched.formUnion(test.types) }
             limits.watchedForInfo.formUnion(test.types)
+            (limits.earliest, limits.latest) = (max(limits.earliest, test.low), min(limits.latest, test.high))
         }
+        limits.tested = limits.watched
         let looksInside =
             limits.depth.most < .max || limits.text != nil
             || tests.contains { $0.level > .info && $0.places.contains(.nested) }
