@@ -234,7 +234,7 @@ let package = Package(
         .testTarget(
             name: "PlanningTests",
             dependencies: [
-                "JobsSupport", "Planning", "Reporting", "JobState", "Jobs", "SchemaChange", "Checking",
+                "JobsSupport", "Planning", "Partners", "Reporting", "JobState", "Jobs", "SchemaChange", "Checking",
                 "ServerSchema", "BSON",
             ], exclude: ["Fixtures"]),
         .testTarget(

@@ -2,10 +2,10 @@ import BSON
 import ServerSchema
 
 /// A set of BSON types, stored as a mask with one bit for each type.
-struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
-    let rawValue: UInt32
+package struct TypeMask: OptionSet, Hashable, Sendable, BitwiseCopyable {
+    package let rawValue: UInt32
 
-    init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Creates the set of one type; the type bytes of the BSON specification are 1 to 19, 0xFF and 0x7F.
     @inline(__always)

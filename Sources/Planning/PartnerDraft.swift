@@ -66,6 +66,13 @@ package struct PartnerDraft: Sendable {
         }
     }
 
+    /// Drafts the job of a partner whose documents differ from those of the original only in their `_id`s.
+    init(of source: Namespace, id: IDConversion) {
+        let any = SchemaNode(location: SourceLocation(whole: "plan"))
+        self.init(source: source, target: Self.target(for: source), renames: [:], from: any, to: any)
+        self.id = id
+    }
+
     /// Returns the default name of a partner collection: the name of the original, with `V2` at its end.
     package static func target(for source: Namespace) -> Namespace {
         Namespace(database: source.database, collection: source.collection + "V2")

@@ -75,6 +75,7 @@ extension Planner {
             entries: groups.flatMap(\.entries))
         plan.jobs = job.parts
         plan.moveStepless()
+        plan.partner = FindingPlanner.partner(for: findings, of: target.namespace)
         return plan
     }
 }

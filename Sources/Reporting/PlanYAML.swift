@@ -34,7 +34,8 @@ package struct PlanYAML: Sendable {
     package static func text(
         of draft: PartnerDraft, old: String, new: String, oldPath: String?, newPath: String?
     ) -> String {
-        draft.text("\(mark) \(old) with \(new).", schemas: (oldPath, newPath))
+        draft.text(
+            old == new ? "\(markOfRepairs) \(new)." : "\(mark) \(old) with \(new).", schemas: (oldPath, newPath))
     }
 
     /// The words that every file of a plan from two schemas contains; `plan` recognizes files of earlier plans by them.

@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import Partners
 import ServerSchema
 import Testing
 
@@ -11,7 +12,8 @@ import Testing
     ///
     /// The function also compiles each planned job that is not a draft, and throws an error if that fails.
     private func plan(
-        _ documents: [BSONDocument], for engine: Engine = .powersync, columns: [ClientTable.Column] = []
+        _ documents: [BSONDocument], for engine: Engine = .powersync, columns: [ClientTable.Column] = [],
+        model: String? = nil
     ) throws -> SchemaPlan {
         var collection = CollectionSchema(
             namespace: Namespace(database: "app", collection: "T"),
@@ -20,6 +22,7 @@ import Testing
         var options = CheckOptions()
         var settings = EngineSettings(engine)
         settings.tables = [ClientTable(collection: "T", columns: columns)]
+        settings.model = try model.map { try ObjectBoxModel.parse($0, path: "model.json") }
         options.engine = settings
         var tally = Tally(CompiledSchema(collection, options: options))
         for document in documents { try tally.add(document.view) }
@@ -109,11 +112,41 @@ import Testing
         #expect(try steps(plan([["_id": "a", "_rev": 1]], for: .couchbase)) == ["rename: {from: _rev, to: rev}"])
     }
 
-    @Test(arguments: [nil, 0, ["a": .regex(pattern: "(?i)x", options: "")]] as [BSONValue])
+    /// A part of the document that is too large on its own goes into a second collection; the rest of it arrives.
+    @Test func aLargeObjectIsSplitOff() throws {
+        let text = BSONValue.string(String(repeating: "x", count: 8 << 20))
+        let object = try steps(plan([["_id": 1, "name": "a", "log": ["a": text, "b": text]]]))
+        #expect(object == ["extract: {field: log, to: app.T_log, generate: objectId}"])
+        let list = try plan([["_id": 1, "log": [text, text]]])
+        #expect(
+            list.entries.flatMap(\.suggestions).map(\.text) == [
+                "extract: {field: log, to: app.T_log, generate: objectId}", "unset: {field: log}",
+            ])
+    }
+
+    @Test func aSingleValueBecomesTheListOfAVector() throws {
+        let model = #"{"entities": [{"name": "T", "properties": [{"name": "tags", "type": 30}]}]}"#
+        #expect(try steps(plan([["_id": 1, "tags": "a"]], for: .objectbox, model: model)) == ["wrap: {field: tags}"])
+    }
+
+    @Test(arguments: [nil, .double(0), ["a": .regex(pattern: "(?i)x", options: "")]] as [BSONValue])
     func noStepChangesAnID(_ id: BSONValue) throws {
         let plan = try plan([["_id": id]])
-        #expect(steps(plan) == [] && plan.unplanned == 1)
+        #expect(steps(plan) == [] && plan.unplanned == 1 && plan.partners.isEmpty)
         let remark = try #require(plan.entries.first { $0.role == .manual }?.remarks.first)
-        #expect(remark.contains("_id cannot be changed in place") && remark.contains("shipshape partner"))
+        #expect(remark.contains("_id cannot be changed in place") && !remark.contains("partner"))
+    }
+
+    @Test(
+        arguments: [
+            (0, .powersync, "int"), (.objectID(ObjectID(high: 1, low: 2)), .rxdb, "objectId"), (.long(3), .rxdb, "int"),
+        ] as [(BSONValue, Engine, String)])
+    func idsWithATextGetAPartner(_ id: BSONValue, _ engine: Engine, _ type: String) throws {
+        let plan = try plan([["_id": id]], for: engine)
+        let partner = try #require(plan.partners.first)
+        #expect("\(partner.source)" == "app.T" && "\(partner.target)" == "app.TV2" && partner.open.isEmpty)
+        #expect(partner.id?.types.from == type && partner.id?.types.to == "string")
+        // Not if other _ids of the collection have no text that leads back to them.
+        #expect(try self.plan([["_id": id], ["_id": nil], ["_id": .double(0.5)]], for: engine).partners.isEmpty)
     }
 }

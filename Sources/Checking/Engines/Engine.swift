@@ -60,38 +60,31 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
 public struct StatedEngine: Hashable, Sendable {
     /// The engine.
     public let engine: Engine
-    /// The version that the operator states; `nil` if none is stated.
-    public let version: String?
+    /// A note that the stated version is newer than the rules; `nil` if it is not.
+    public let note: String?
 
     /// Reads `ENGINE` or `ENGINE@VERSION`.
     /// - Throws: ``UnknownEngine`` for an unknown engine, and for a version that is no list of numbers.
     public init(_ text: String) throws(UnknownEngine) {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         engine = try Engine.named(parts[0]).get()
-        version = parts.count > 1 ? parts[1] : nil
-        guard let version, Self.numbers(of: version) == nil else { return }
-        throw UnknownEngine(description: "\"\(version)\" is no version of \(engine.name): write one such as 1.25.0")
-    }
-
-    /// A note that the stated version is newer than the rules; `nil` if it is not.
-    public var note: String? {
-        guard let version, let stated = Self.numbers(of: version), engine.newest.lexicographicallyPrecedes(stated)
-        else {
-            return nil
+        let version = parts.dropFirst().first
+        let numbers = (version ?? "0").split(separator: ".", omittingEmptySubsequences: false).map { UInt($0) }
+        guard !numbers.contains(nil) else {
+            throw UnknownEngine(
+                description: "\"\(parts[1])\" is no version of \(engine.name): write one such as 1.25.0")
         }
-        return "\(engine.name) \(version) is newer than the rules, which are those of \(engine.version): it may behave "
-            + "differently"
-    }
-
-    private static func numbers(of version: String) -> [Int]? {
-        let parts = version.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
-        return parts.allSatisfy { $0 ?? -1 >= 0 } ? parts.compactMap(\.self) : nil
+        let isNewer = engine.newest.lexicographicallyPrecedes(numbers.compactMap(\.self))
+        note = (isNewer ? version : nil).map { [engine] in
+            "\(engine.name) \($0) is newer than the rules, which are those of \(engine.version): it may behave "
+                + "differently"
+        }
     }
 }
 
 extension Engine {
     /// The numbers of the newest version that the rules describe; empty if the engine has no versions.
-    fileprivate var newest: [Int] {
+    fileprivate var newest: [UInt] {
         switch self {
         case .powersync: [1, 25, .max]
         case .objectbox: [6, .max]

@@ -22,7 +22,7 @@ public struct EngineRule: Sendable {
     let expected: String
     let rule: Rule
     /// The conditions of the rule; a document that meets one of them has the outcome.
-    let conditions: [Condition]
+    package let conditions: [Condition]
 
     /// The stable name of the rule.
     public var code: RuleCode { rule.code }
@@ -52,48 +52,6 @@ public struct EngineRule: Sendable {
     }
 }
 
-extension EngineRule {
-    /// The change of a document that makes it pass a rule.
-    package enum Repair: Hashable, Sendable {
-        /// A date becomes the nearest one in a range of milliseconds since 1970.
-        case limit(ClosedRange<Int64>)
-        /// A value becomes null.
-        case nullify
-        /// A field gets another name.
-        case rename
-        /// A field is removed.
-        case remove
-        /// A value becomes one of the type that the clients have.
-        case convert
-        /// An object moves to a collection that is not synced.
-        case move
-        /// The largest field of a document gets smaller.
-        case shorten
-        /// Binary data becomes a UUID of subtype 4.
-        case makeUUID
-        /// The document gets another `_id`.
-        case replaceID
-        /// Only the user can decide on the change.
-        case decide
-    }
-
-    /// The repair that the condition of the rule demands.
-    package var repair: Repair {
-        switch conditions.first {
-        case .dates(let range): .limit(range)
-        case .nonFinite, .types(_, at: .anywhere): outcome == .changed ? .decide : .nullify
-        case .names, .lostNames: .rename
-        case .binaryLength: .remove
-        case .column, .property: .convert
-        case .depth: .move
-        case .size, .rowUnits, .rowBytes: .shorten
-        case .binary, .legacyUUID: .makeUUID
-        case .id, .idSize, .idText, .nullID, .falsyID, .unreadableID: .replaceID
-        case .types, .text, .fields, .elements, .absentList, .schema, .unreadable, nil: .decide
-        }
-    }
-}
-
 extension EngineRule.Outcome: Comparable {
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
@@ -103,7 +61,7 @@ extension EngineRule.Outcome: Comparable {
 
 extension EngineRule {
     /// A condition of a rule; ``EnginePlan`` compiles the conditions of all rules of an engine into one plan.
-    enum Condition: Sendable {
+    package enum Condition: Sendable {
         /// A value at one of the places has one of the types.
         case types(TypeMask, at: Places)
         /// A double at one of the places is NaN or infinite.
@@ -159,10 +117,11 @@ extension EngineRule {
     }
 
     /// The places in a document to which a condition applies.
-    struct Places: OptionSet, Sendable, BitwiseCopyable {
-        let rawValue: UInt8
+    package struct Places: OptionSet, Sendable, BitwiseCopyable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
         static var top: Self { Self(rawValue: 1) }
         static var nested: Self { Self(rawValue: 2) }
-        static var anywhere: Self { [.top, .nested] }
+        package static var anywhere: Self { [.top, .nested] }
     }
 }

@@ -6,7 +6,7 @@ import BSON
 /// The texts are those of PowerSync; the other engines are assumed to derive the same. Source: powersync-service,
 /// modules/module-mongodb/src/replication/bufferToSqlite.ts.
 struct JSONText {
-    private var bytes: [UInt8] = []
+    fileprivate private(set) var bytes: [UInt8] = []
 
     /// Returns the text of a top-level value; `nil` for a value without a text, such as null, or binary data that is
     /// not a UUID.
@@ -122,48 +122,36 @@ struct JSONText {
 /// The size of a document's row, which is JSON text: PowerSync's query `SELECT _id AS id, *` writes the `_id` twice.
 struct RowSize {
     /// The length in UTF-16 code units, in which JavaScript counts.
-    private(set) var units = 1
+    let units: Int
     /// The length in bytes of UTF-8.
-    private(set) var bytes = 1
+    let bytes: Int
 
     /// Measures the row of a document.
     /// - Throws: ``BSONError`` if the document is damaged.
     init(of view: borrowing BSONView) throws(BSONError) {
+        let row = try JSONText(rowOf: view).bytes
+        bytes = row.count
+        units = row.reduce(0) { $0 + (0x80..<0xC0 ~= $1 ? 0 : $1 >= 0xF0 ? 2 : 1) }
+    }
+}
+
+extension JSONText {
+    fileprivate init(rowOf view: borrowing BSONView) throws(BSONError) {
+        append("{")
         var position = view.firstPosition
         while let element = try view.next(&position) {
+            let text = try Self.text(of: element, in: view)
+            if text == nil, element.type == .binData { continue }  // only the query can make text of this
             let isID = view.nameBytes(element).isEqual(to: "_id")
-            for name in isID ? [Array("id".utf8), Array("_id".utf8)] : [view.nameBytes(element).copied()] {
-                try add(name, element, of: view)
-            }
-        }
-    }
-
-    private mutating func add(
-        _ name: [UInt8], _ element: BSONElement, of view: borrowing BSONView
-    ) throws(BSONError) {
-        let text = try JSONText.text(of: element, in: view)
-        switch TypeMask(element.type) {
-        case .binData where text == nil: return  // only the query can make text of other binary data
-        case .null, .undefined, .minKey, .maxKey: add(plain: 4)
-        case .double, .int, .long, .timestamp, .bool: add(plain: text?.count ?? 4)
-        default: add(quoted: text ?? [])
-        }
-        add(quoted: name)
-        add(plain: 2)
-    }
-
-    private mutating func add(plain count: Int) { (units, bytes) = (units + count, bytes + count) }
-
-    private mutating func add(quoted text: [UInt8]) {
-        let text = unsafe text.span.bytes.isUTF8 ? text : Array(String(decoding: text, as: UTF8.self).utf8)
-        add(plain: 2)
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 8, 9, 10, 12, 13: add(plain: 2)
-            case 0..<0x20: add(plain: 6)
-            case 0x80..<0xC0: bytes += 1
-            case 0xF0...: (units, bytes) = (units + 2, bytes + 1)
-            default: add(plain: 1)
+            for name in isID ? ["id", "_id"] : [view.name(element)] {
+                append(quoted: Array(name.utf8))
+                append(":")
+                switch TypeMask(element.type) {
+                case .null, .undefined, .minKey, .maxKey: append("null")
+                case .double, .int, .long, .timestamp, .bool: bytes += text ?? []
+                default: append(quoted: Array(String(decoding: text ?? [], as: UTF8.self).utf8))
+                }
+                append(",")
             }
         }
     }

@@ -56,6 +56,27 @@ import Testing
         }
     }
 
+    /// RxDB takes only texts as `_id`s.
+    @Test func aPartnerHoldsTheDocumentsUnderTexts() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", (1...20).map { ["_id": .integer($0), "name": "a"] })
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            let uri = try await Mongod.shared.uri
+            func run(_ command: String) async throws -> ProgramRun {
+                try await Program.run(
+                    command.split(separator: " ").dropFirst().map(String.init) + ["--uri", uri], in: folder.path)
+            }
+            let collection = "\(database.name).Task"
+            let planned = try await run("shipshape plan --engine rxdb --collection \(collection) --out jobs")
+            let command = try #require(planned.output.range(of: "shipshape partner init "), "\(planned.output)")
+            let start = try await run(planned.output[command.lowerBound...].prefix { $0 != "\n" } + " --yes")
+            #expect(start.exitCode == 0, "\(start.output)\(start.errors)")
+            let last = try await run("shipshape check --engine rxdb --collection \(collection)V2")
+            #expect(last.output.hasPrefix("Safe: every document arrives in RxDB.\n"), "\(last.output)\(last.errors)")
+        }
+    }
+
     @Test func aCollectionOfWhichEveryDocumentHaltsIsPlannedFor() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("Task", (1...500).map { ["_id": .string("\($0)"), "at": Self.far] })

@@ -67,8 +67,9 @@ struct PlanFiles {
             let file = base?.appending(Self.partnerFolder).appending("\(PlannedJob.fileName(of: draft.source)).yml")
             let home = file?.removingLastComponent() ?? "."
             let text = PlanYAML.text(
-                of: draft, old: old.argument.name, new: new.argument.name, oldPath: path(old, home),
-                newPath: path(new, home))
+                of: draft, old: old.argument.name, new: new.argument.name,
+                oldPath: plan.failing == nil ? path(old, home) : nil,
+                newPath: plan.failing == nil ? path(new, home) : nil)
             return PlanPartner(draft, path: file?.string, text: text)
         }
         files = plan.collections.flatMap { collection in
@@ -95,7 +96,9 @@ struct PlanFiles {
         for partner in partners where partner.draft.open.isEmpty {
             do throws(JobError) {
                 let job = try PartnerJob.parse(partner.text, path: partner.path ?? partner.draft.name)
-                _ = try Partner(job, source: planner.old, target: planner.new, assuming: CheckOptions())
+                // No schema of a repair describes the partner.
+                let (old, new) = plan.failing == nil ? (planner.old, planner.new) : (nil, nil)
+                _ = try Partner(job, source: old, target: new, assuming: CheckOptions())
             } catch {
                 throw PlanDefect(description: "a partner job was planned that cannot run: \(error)")
             }
