@@ -1,7 +1,7 @@
 import BSON
 package import Checking
 import Foundation
-import Jobs
+package import Jobs
 import LocatedYAML
 import ServerSchema
 package import Steps
@@ -17,13 +17,17 @@ package struct JobFolder: Sendable {
         /// The name of the job's file, with the subfolder in which it is.
         package var file: String
         /// The job that the file holds.
-        package var job: CompiledJob
-        /// The digest of the job's content and of its schemas, which shows whether they changed after the job was
-        /// applied.
+        package var parsed: Job
+        fileprivate let compiled: Result<CompiledJob, any Error>
+        /// The digest of the job's content, which shows whether the content changed after the job was applied.
         package var digest: String
 
+        /// The compiled job.
+        /// - Throws: the errors of reading its schemas, which do not matter for a job that was applied; ``JobError``.
+        package var job: CompiledJob { get throws { try compiled.get() } }
+
         /// The job's name.
-        package var name: String { job.job.name }
+        package var name: String { parsed.name }
     }
 
     /// The path of the folder, as the operator gave it.
@@ -75,9 +79,9 @@ package struct JobFolder: Sendable {
                     "the job could run before the deploy: write \"requires: \(JobFile.deployed)\" into it, or move the "
                         + "file out of \(afterDeploy)", at: start)
             }
-            let compiled = try CompiledJob(reading: job, assuming: assumptions)
-            let digest = compiled.digest(of: JobFile.content(of: job.text))
-            entries.append(Entry(file: file, job: compiled, digest: digest))
+            let compiled = Result { try CompiledJob(reading: job, assuming: assumptions) }
+            let digest = SHA256.text(of: Array(JobFile.content(of: text).utf8))
+            entries.append(Entry(file: file, parsed: job, compiled: compiled, digest: digest))
         }
         return JobFolder(path: path, entries: entries, drafts: drafts)
     }
@@ -95,18 +99,5 @@ package struct JobFolder: Sendable {
 
     private static func reason(_ error: any Error) -> String {
         (error as? CocoaError)?.code == .fileReadNoSuchFile ? "it does not exist" : "it is not a readable folder"
-    }
-}
-
-extension CompiledJob {
-    /// Returns the SHA-256 of the given text and of the roles, paths and texts of the job's schemas.
-    /// - Parameter text: the result of ``JobFile/content(of:)`` or, for a comparison with a digest that an earlier
-    ///   version of the program recorded, the job's whole text.
-    func digest(of text: String) -> String {
-        let schemas = sources.map { role, source in
-            BSONValue.array(of: [.string(role), .string(source.path), .string(source.text)])
-        }
-        let all: BSONDocument = ["text": .string(text), "schemas": .array(of: schemas)]
-        return SHA256.text(of: all.bytes)
     }
 }

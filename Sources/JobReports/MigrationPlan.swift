@@ -1,6 +1,5 @@
 package import BSON
 package import JobState
-import Jobs
 import Steps
 
 /// The record of a job that a migration has run to its end.
@@ -29,11 +28,11 @@ package struct JobAftermath: Sendable {
     package var undone: RunError?
     /// When the job's next schema was recorded as the active one; `nil` if it was not.
     package var deployed: ServerTime?
-    /// The job's text, as its first run recorded it.
-    package var text: String?
+    /// The job's schemas, as its first run recorded them.
+    package var schemas: [BSONDocument]
 
     /// Creates a description of the events of a job that was not undone.
-    package init(deployed: ServerTime?, text: String?) { (self.deployed, self.text) = (deployed, text) }
+    package init(deployed: ServerTime?, schemas: [BSONDocument]) { (self.deployed, self.schemas) = (deployed, schemas) }
 }
 
 /// The comparison of a folder of jobs with the jobs that were applied; it shows which jobs are still to be run.
@@ -46,30 +45,24 @@ package struct MigrationPlan: Sendable {
         package var applied: AppliedJob?
         /// The events of the job since its start; `nil` if it was never started.
         package var aftermath: JobAftermath?
-        /// Whether the job's content or one of its schemas changed after the job was applied.
-        ///
-        /// A change of comments or layout does not count. Earlier versions of the program included comments in the
-        /// recorded digest. This digest is therefore also compared with the digests of two whole texts: the job's
-        /// present text, and the text that the job's first run recorded. The job is unchanged if the digest of one of
-        /// these texts is equal to the recorded digest, and this text differs from the present text only in comments
-        /// and layout.
-        package var isChanged: Bool {
-            guard let applied, applied.digest != entry.digest else { return false }
-            let now = entry.job.job.text
-            return !([now] + (aftermath?.text.map { [$0] } ?? [])).contains { text in
-                entry.job.digest(of: text) == applied.digest && JobFile.content(of: text) == JobFile.content(of: now)
-            }
-        }
+        /// Whether the job's content changed after the job was applied; comments, layout and schemas do not count.
+        package var isChanged: Bool { applied.map { $0.digest != entry.digest } ?? false }
         /// Whether the job has to run again, because its next schema was deployed after the job was applied.
         ///
         /// Until the deploy, old clients may have written documents that need the job. A job that was undone does not
-        /// run again.
-        package var isDueAgain: Bool {
+        /// run again, and neither does a job whose schemas changed since, because its name is bound to them.
+        package var isDueAgain: Bool { isOlderThanDeploy && isBound }
+        /// Whether the job was applied before its next schema was deployed.
+        private var isOlderThanDeploy: Bool {
             guard let at = applied?.mark.at, let deployed = aftermath?.deployed, aftermath?.undone == nil else {
                 return false
             }
             return at < deployed
         }
+        /// Whether the job's schemas are still those with which it was started.
+        private var isBound: Bool { (try? entry.job.schemaRecords) == aftermath?.schemas }
+        /// Whether the job would run again after the deploy, if its schemas had not changed.
+        package var isLeftAfterDeploy: Bool { isOlderThanDeploy && !isBound }
         /// Whether the operator asked for another run of the jobs that were applied.
         var isWantedAgain = false
         /// Whether the job was applied and has to run again, because of a deploy or at the operator's request.
@@ -142,15 +135,16 @@ package struct MigrationPlan: Sendable {
         }
     }
 
-    /// Throws if a job of the folder was changed after it was applied.
+    /// Throws if the content of a job of the folder was changed after the job was applied.
+    ///
+    /// The job's schemas may have changed since: an application's schema changes all the time.
     package func checkUnchanged() throws(RunError) {
         guard let item = items.first(where: \.isChanged), let applied = item.applied else { return }
         let when = applied.mark.at.map { " on \($0)" } ?? ""
         throw RunError(
             .bindingChanged,
             "\(folder)/\(item.entry.file): job \"\(item.entry.name)\" was applied\(when) by \(applied.mark.by), and "
-                + "its text or a schema that it names changed since; restore the applied version, and make a new job "
-                + "for the change"
+                + "its text changed since; restore the applied version, and make a new job for the change"
         )
     }
 }

@@ -15,6 +15,17 @@ package struct MigrationReport: Sendable {
         self.remaining = remaining
     }
 
-    /// Whether the report of at least one job has findings for the operator.
-    package var hasFindings: Bool { jobs.contains { $0.report.hasFindings } }
+    /// Whether something is left for the operator at the end.
+    ///
+    /// The findings of a job do not count if a later job of the same collection left no document that does not fit the
+    /// next schema, and has no findings itself.
+    package var hasFindings: Bool {
+        jobs.enumerated().contains { index, job in
+            job.report.hasFindings
+                && !jobs[(index + 1)...].contains { later in
+                    later.report.namespace == job.report.namespace && later.report.unsyncable?.after == 0
+                        && !later.report.hasFindings
+                }
+        }
+    }
 }

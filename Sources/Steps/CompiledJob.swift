@@ -259,7 +259,9 @@ extension Job {
     /// - Throws: the errors of reading a schema.
     package func schema(at path: String?) throws -> ServerSchema? {
         guard let path else { return nil }
-        return try ServerSchema.read(at: resolved(path), namespace: namespace)
+        let place = resolved(path)
+        try SchemaCopy.check(FilePath(place), for: SourceLocation(file: self.path, line: 1, column: 1))
+        return try ServerSchema.read(at: place, namespace: namespace)
     }
 
     /// Converts a path that is relative to the job file into a path that is relative to the working directory.

@@ -72,9 +72,8 @@ extension JobRegistry {
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
     package func waitingForDeploy(_ entries: [JobFolder.Entry]) throws -> Set<String> {
         let waiting = try entries.filter { entry in
-            try entry.job.job.requiresDeploy
-                && store(entry.name).jobs.deployMark(
-                    of: entry.job.job.namespace, schemas: entry.job.schemaRecords) == nil
+            guard entry.parsed.requiresDeploy, let job = try? entry.job else { return false }
+            return try store(entry.name).jobs.deployMark(of: job.job.namespace, schemas: job.schemaRecords) == nil
         }
         return Set(waiting.map(\.name))
     }

@@ -303,7 +303,9 @@ extension JobRegistry {
         for name in begun {
             let store = try store(name)
             let record = try store.jobs.record() ?? [:]
-            var aftermath = JobAftermath(deployed: Control(record).deployed?.at, text: record["text"]?.text)
+            var aftermath = JobAftermath(
+                deployed: Control(record).deployed?.at,
+                schemas: record["schemas"]?.document?.values.compactMap(\.document) ?? [])
             if let undo = try store.ranges.undoing(), undo.ended != nil { aftermath.undone = undo.refusal(of: name) }
             all[name] = aftermath
         }

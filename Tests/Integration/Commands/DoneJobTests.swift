@@ -32,26 +32,6 @@ import Testing
         }
     }
 
-    /// The digest of an applied job does not depend on the comments in its file.
-    ///
-    /// An earlier version of the program stored a digest that did depend on the comments. Such a digest is accepted,
-    /// too.
-    @Test func aDigestOfAnEarlierVersionIsAccepted() async throws {
-        try await withDone { test in
-            let text = try String(contentsOfFile: test.path(), encoding: .utf8)
-            let former: BSONDocument = ["text": .string(text), "schemas": []]
-            let digest = BSONValue.string(SHA256.text(of: former.bytes))
-            try await test.state.run([
-                "update": "migrations", "updates": [["q": ["_id": "job"], "u": ["$set": ["digest": digest]]]],
-            ])
-            #expect(try await test.folderRows() == [["job", "applied", "ok"]])
-            try test.write("job.yml", "# Planned again.\n" + text)
-            #expect(try await test.folderRows() == [["job", "applied", "ok"]])
-            try test.write("job.yml", text.replacing(#"value: """#, with: #"value: "x""#))
-            #expect(try await test.folderRows() == [["job", "applied", "changed"]])
-        }
-    }
-
     @Test func aFolderSaysThatAJobWasUndoneAndDoesNotRunItAgain() async throws {
         try await withDone { test in
             let undo = try await Program.run([

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// A job names its schemas by path, so `plan` copies a schema of a revision into the folder of the jobs.
+    /// `plan` copies the schemas into the folder of the jobs, also that of a revision.
     @Test(arguments: ["HEAD~1:app/schemas", "HEAD~1:app/schemas/app.Person.json"])
     func aPlannedJobKeepsTheSchemaOfARevision(_ old: String) async throws {
         try await withRepository { folder in
@@ -98,10 +98,9 @@ import Testing
             let planned = try await Program.run(
                 ["plan", old, new, "--out", "jobs"] + single, in: folder.path)
             #expect(planned.exitCode == 0, "\(planned.errors)")
-            #expect(planned.output.contains("\(old) is copied to jobs/schema-"), "\(planned.output)")
             let file = "jobs/after-deploy/app.Person-after-deploy.yml"
             let job = try JobFile.read(at: folder.path.pushing(FilePath(file)).string)
-            #expect(job.nextSchema == "../../\(new)")
+            #expect(job.nextSchema?.hasPrefix("../schemas/") == true, "\(job.nextSchema ?? "none")")
             let active = try #require(try job.schema(at: job.activeSchema))
             #expect(active.collections.first?.root.property("age")?.types == [.int])
             // A copy of the schema with the same content exists already, so the plan keeps the copy.

@@ -41,7 +41,8 @@ struct FolderBackfill {
         let isDryRun = command.preview.dryRun
         var places = WorkPlaces(state: StateDatabase.name)
         for entry in jobs.entries {
-            places.add(entry.job.reach, ledger: LedgerPlace.location, apps: LedgerPlace.apps().ids)
+            guard let job = try? entry.job else { continue }
+            places.add(job.reach, ledger: LedgerPlace.location, apps: LedgerPlace.apps().ids)
         }
         let pool = try await frame.pool(for: command.needs, on: places, readsFromPrimary: !isDryRun)
         let registry = JobRegistry(StateDatabase.name, on: pool)
@@ -59,6 +60,7 @@ struct FolderBackfill {
                     + jobs.entries.map(\.name).joined(separator: ", "))
         }
         try plan.checkNotUndone(pending)
+        for entry in pending { _ = try entry.job }
         var options = command.runFlags.options
         options.statesDeploy = command.deployed
         var run = MigrateRun(
@@ -66,7 +68,7 @@ struct FolderBackfill {
             output: command.output, isDryRun: isDryRun, monitor: frame.monitor)
         if !command.output.quiet { notes(plan, pending, in: jobs) }
         if !isDryRun, !pending.isEmpty {
-            try command.review.confirm(pending.map(\.job.job))
+            try command.review.confirm(pending.map(\.parsed))
             try confirm(pending, of: plan)
         }
         frame.begin()
@@ -83,8 +85,16 @@ struct FolderBackfill {
             guard item.applied != nil, let refusal = item.aftermath?.undone else { continue }
             Console.error("note: \(item.entry.file): \(refusal.message)")
         }
+        for item in plan.items where item.isLeftAfterDeploy {
+            Console.error(
+                "note: \(item.entry.file) is not run again after the deploy, because a schema that it names changed "
+                    + "since it was applied")
+        }
         for entry in plan.waiting {
-            let earlier = plan.items.map(\.entry).first { $0.job.sharesDeploy(with: entry.job) }
+            let earlier = plan.items.map(\.entry).first {
+                guard let job = try? $0.job, let waiting = try? entry.job else { return false }
+                return job.sharesDeploy(with: waiting)
+            }
             let file = earlier.map { FilePath(jobs.path).pushing(FilePath($0.file)).string.shellWord } ?? "FILE"
             Console.error(
                 "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
@@ -102,7 +112,7 @@ struct FolderBackfill {
             let lines = pending.map { entry in
                 let item = plan.items.first { $0.entry.name == entry.name }
                 let reason = item?.isDueAgain == true ? ": its next schema was deployed since" : ""
-                return "  \(entry.file): job \(entry.name) on \(entry.job.job.namespace)"
+                return "  \(entry.file): job \(entry.name) on \(entry.parsed.namespace)"
                     + (item?.runsAgain == true ? ", again\(reason)" : "")
             }
             Console.error((["\(pending.count.counted("job")) to run:"] + lines).joined(separator: "\n"))

@@ -49,7 +49,7 @@ struct MigrateRun {
                 // `--deployed` states that the next schema is already active. The flag applies only to jobs that wait
                 // until their next schema is deployed. Other jobs may be meant to run before the deployment, so they
                 // keep the active schema that their files name.
-                options.statesDeploy = options.statesDeploy && entry.job.job.requiresDeploy
+                options.statesDeploy = options.statesDeploy && entry.parsed.requiresDeploy
                 options.maxRuntime = options.maxRuntime.map { max(.zero, $0 - started.duration(to: .now)) }
                 guard !stop.isRaised, options.maxRuntime != .zero else { return ExitStatus.stopped }
                 let done = try await run(entry, options, stop)
@@ -71,7 +71,7 @@ struct MigrateRun {
     private func run(_ entry: JobFolder.Entry, _ options: RunOptions, _ stop: StopSignal) async throws -> BackfillReport
     {
         let work = JobRun(
-            job: entry.job, options: options, stop: stop, isDryRun: isDryRun, showsProgress: output.showsProgress,
+            job: try entry.job, options: options, stop: stop, isDryRun: isDryRun, showsProgress: output.showsProgress,
             isQuiet: output.quiet)
         let plan = try await work.plan(on: pool, isAsked: output.isKept)
         if !isDryRun { try work.check(plan) }

@@ -112,6 +112,7 @@ extension Examination {
         guard names.contains(where: { $0.hasSuffix(".yml") || $0.hasSuffix(".yaml") }) else { return }
         do {
             let jobs = try JobFolder.read(at: folder, assuming: CheckOptions()).entries
+            for job in jobs { _ = try job.job }
             add(.project, "jobs", .good, "\(folder): \(jobs.count.counted("job"))")
         } catch {
             add(.project, "jobs", error)

@@ -73,7 +73,7 @@ struct GrantSubject {
         } else {
             for folder in files.compactMap({ JobArgument(argument: $0).folder }) {
                 for entry in try JobFolder.read(at: folder, assuming: CheckOptions()).entries {
-                    places.add(entry.job.reach, ledger: location, apps: apps)
+                    places.add(try entry.job.reach, ledger: location, apps: apps)
                 }
             }
             for file in files where JobArgument(argument: file).folder == nil && JobArgument(argument: file).path != nil

@@ -10,13 +10,11 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The files that `plan` writes: job files, partner job files, and copies of schemas from git revisions.
+/// The files that `plan` writes: job files, partner job files, and copies of the schemas that they name.
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
-    /// The copies of schemas from git revisions.
-    ///
-    /// A job file cannot name a revision, so it names a copy on disk.
+    /// The copies of the schemas, which the jobs name.
     let copies: [SchemaCopy]
     private let plan: SchemaPlan
     private let folder: String?
@@ -46,14 +44,14 @@ struct PlanFiles {
         (self.plan, self.folder) = (plan, folder)
         let base = folder.map { FilePath($0) }
         let isNamed = !plan.jobs.isEmpty || !plan.partners.isEmpty
-        let schemas = old.argument.name == new.argument.name ? [new] : [old, new]
-        let copies = isNamed ? schemas.compactMap { schema in base.flatMap { SchemaCopy(of: schema, in: $0) } } : []
-        self.copies = copies
-        func path(_ schema: NamedSchema, _ home: FilePath) -> String? {
-            schema.argument.path(from: home)
-                ?? copies.first { $0.name == schema.argument.name }.map {
-                    SchemaArgument.path(of: $0.place, from: home)
-                }
+        func copy(_ named: NamedSchema) -> SchemaCopy? {
+            guard isNamed, !named.argument.isLive else { return nil }
+            return base.flatMap { SchemaCopy(of: named.schema, in: $0) }
+        }
+        let (before, after) = (copy(old), copy(new))
+        copies = before?.place == after?.place ? [after].compactMap(\.self) : [before, after].compactMap(\.self)
+        func path(_ copy: SchemaCopy?, _ named: NamedSchema, _ home: FilePath) -> String? {
+            copy.map { SchemaArgument.path(of: $0.place, from: home) } ?? named.argument.path(from: home)
         }
         func place(_ job: PlannedJob) -> FilePath {
             // The file name of a collection has no `+`. A name with an added `+` and suffix therefore never equals the
@@ -68,8 +66,8 @@ struct PlanFiles {
             let home = file?.removingLastComponent() ?? "."
             let text = PlanYAML.text(
                 of: draft, old: old.argument.name, new: new.argument.name,
-                oldPath: plan.failing == nil ? path(old, home) : nil,
-                newPath: plan.failing == nil ? path(new, home) : nil)
+                oldPath: plan.failing == nil ? path(before, old, home) : nil,
+                newPath: plan.failing == nil ? path(after, new, home) : nil)
             return PlanPartner(draft, path: file?.string, text: text)
         }
         files = plan.collections.flatMap { collection in
@@ -80,7 +78,7 @@ struct PlanFiles {
                     .map { base == nil ? "the job \($0.name)" : place($0).string }
                 return PlanFile(
                     job, path: file?.string, old: old.argument.name, new: new.argument.name,
-                    oldPath: path(old, home), newPath: path(new, home),
+                    oldPath: path(before, old, home), newPath: path(after, new, home),
                     follower: followers.isEmpty ? nil : followers.joined(separator: " and "))
             }
         }
@@ -185,7 +183,7 @@ struct PlanFiles {
         let paths = files.compactMap(\.path) + partners.compactMap(\.path)
         let copied = copies.flatMap(\.files)
         let isNew = { (path: String) in (try? FilePath(path).stat()) == nil }
-        // The folder of a copy has a digest of the schema in its name, so an existing copy has the same text and stays.
+        // The name of a copy is the digest of its files, so an existing copy has the same text and stays.
         try NewFiles(
             Array(zip(paths, texts + partners.map(\.text))) + copied.filter { isNew($0.0) }
         ).write(replacing: replacing)
@@ -196,32 +194,6 @@ struct PlanFiles {
 struct NamedSchema {
     let argument: SchemaArgument
     let schema: ServerSchema
-}
-
-/// Copies of the schema files of a git revision.
-///
-/// The copies are next to the jobs that name the schema, so that a run on any machine can read them.
-struct SchemaCopy {
-    /// The operator's name for the schema.
-    let name: String
-    /// The path by which jobs name the schema: the folder of the copies, or the only copied file.
-    let place: FilePath
-    /// The path and the text of each copied file.
-    let files: [(String, String)]
-
-    /// Creates the copy; `nil` for a schema that is not from a git revision.
-    init?(of named: NamedSchema, in base: FilePath) {
-        let sources = named.schema.sources
-        guard GitRevision(named.argument.name) != nil, !sources.isEmpty else { return nil }
-        let all: BSONDocument = [
-            "files": .array(of: sources.map { .array(of: [.string($0.path), .string($0.text)]) })
-        ]
-        let folder = base.appending("schema-\(SHA256.text(of: all.bytes).prefix(8))")
-        name = named.argument.name
-        place = named.schema.isOneFile ? folder.appending(sources[0].path) : folder
-        files = sources.map { (folder.pushing(FilePath($0.path)).lexicallyNormalized().string, $0.text) }
-            .filter { FilePath($0.0).starts(with: folder.lexicallyNormalized()) }
-    }
 }
 
 extension Job {
