@@ -102,6 +102,24 @@ package struct SchemaTarget: Sendable {
         }
     }
 
+    /// Returns the text of a file whose name does not say which collection the schema is of, so that the text says it.
+    private func stating(_ namespace: Namespace?, in text: String, for file: String) -> String {
+        guard let namespace, isFile, dialect != .prisma, FilePath(file).lastComponent?.string != "\(namespace).json"
+        else {
+            return text
+        }
+        let key = dialect == .jsonSchema ? "validator" : "schema"
+        let lines = text.split(separator: "\n").joined(separator: "\n  ")
+        return """
+            {
+              "database": \(namespace.database.quotedAsJSON),
+              "collection": \(namespace.collection.quotedAsJSON),
+              "\(key)": \(lines)
+            }
+
+            """
+    }
+
     /// Writes each text of a schema to its file, whole or not at all; writes nothing if the schemas go to standard
     /// output.
     /// - Throws: ``OutputError``; errors of ``file(of:)``.
@@ -113,7 +131,7 @@ package struct SchemaTarget: Sendable {
                 try FileManager.default.createDirectory(
                     atPath: FilePath(file).removingLastComponent().string.isEmpty
                         ? "." : FilePath(file).removingLastComponent().string, withIntermediateDirectories: true)
-                try AtomicFile.write(text.utf8, to: file)
+                try AtomicFile.write(stating(namespace, in: text, for: file).utf8, to: file)
             } catch {
                 throw OutputError(description: "cannot write the schema \(file): \(error)")
             }

@@ -37,6 +37,8 @@ public struct SchemaError: Error, Hashable, Sendable {
         public static let schemaMissing = Self(rawValue: "schema-missing")
         /// The collection that a schema belongs to is unknown, or has a name that no server accepts.
         public static let namespaceUnknown = Self(rawValue: "namespace-unknown")
+        /// The schema names collections, but neither it nor the caller names a database.
+        public static let databaseUnknown = Self(rawValue: "database-unknown")
         /// One collection has two schemas.
         public static let namespaceDuplicate = Self(rawValue: "namespace-duplicate")
         /// A reference to an environment value cannot be resolved.

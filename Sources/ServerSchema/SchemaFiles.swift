@@ -71,6 +71,18 @@ struct SchemaFiles {
         try entries(of: relative).filter { isFolder($0) }
     }
 
+    /// Returns the lines of the files `.env` in the folder of the schema and in the folder above it, where Prisma looks
+    /// for the variables that a schema names.
+    func dotEnv() -> [String] {
+        let home = isFolder ? root : root.removingLastComponent()
+        let folders = [home, home.isEmpty || home.string == "." ? ".." : home.removingLastComponent()]
+        return folders.flatMap { folder -> [String] in
+            let path = folder.isEmpty ? FilePath(".env") : folder.appending(".env")
+            guard let bytes = try? SourceFile.bytes(of: path.string, named: path.string) else { return [] }
+            return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+    }
+
     /// Reads and parses a file, and replaces references to environment values.
     /// - Parameter isSource: whether the schemas depend on the file.
     mutating func json(_ relative: String, isSource: Bool = true) throws(SchemaError) -> LocatedJSON {

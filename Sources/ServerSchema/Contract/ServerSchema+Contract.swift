@@ -36,8 +36,8 @@ extension ServerSchema {
         }
         guard let database else {
             throw SchemaError(
-                .namespaceUnknown, at: files.location(), "a contract names collections, but no database",
-                remedy: "set SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path")
+                .databaseUnknown, at: files.location(), "a contract names collections, but no database",
+                remedy: "write database: NAME into shipshape.yml, or set SHIPSHAPE_DATABASE=NAME")
         }
         for (name, root) in roots.sorted(by: { $0.key < $1.key }) {
             var collection = CollectionSchema(namespace: Namespace(database: database, collection: name), root: root)

@@ -27,12 +27,12 @@ struct PrismaReading {
     func schema(
         _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?
     ) throws(SchemaError) -> ServerSchema {
-        guard let database = database ?? prisma.database else {
+        guard let database = database ?? prisma.database(with: files.dotEnv) else {
             let hint = if case .variable(let name)? = prisma.url { ", or set \(name)" } else { "" }
             throw SchemaError(
-                .namespaceUnknown, at: files.location(),
+                .databaseUnknown, at: files.location(),
                 "a Prisma schema names collections, but no database",
-                remedy: "set SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path\(hint)")
+                remedy: "write database: NAME into shipshape.yml, or set SHIPSHAPE_DATABASE=NAME\(hint)")
         }
         var schema = prisma.serverSchema(database: database)
         schema.prisma = prisma

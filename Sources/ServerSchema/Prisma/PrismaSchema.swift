@@ -64,6 +64,8 @@ package struct PrismaSchema: Sendable {
         package var collection: String
         /// The fields of the model or type, in the file's order.
         package var fields: [Field] = [] { didSet { index = NameIndex(count: fields.count) } }
+        /// The fields that `@@unique` names alone.
+        package var uniqueFields: Set<String> = []
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
         private var index: NameIndex?
@@ -97,6 +99,8 @@ package struct PrismaSchema: Sendable {
         package var defaultValue: Default?
         /// Whether the field is the `@id`.
         package var isID = false
+        /// Whether the field is `@unique`.
+        package var isUnique = false
         /// Whether the client leaves the field out (`@ignore`).
         package var isIgnored = false
         /// The arguments of `@relation`, for a field whose type is a model.
@@ -233,16 +237,26 @@ public enum PrismaScalar: String, Hashable, CaseIterable, Sendable {
 }
 
 extension PrismaSchema {
-    /// The database in the path of the datasource's connection string.
-    ///
-    /// `nil` if the connection string is not known, or names no database.
-    var database: String? {
-        switch url {
-        case .text(let text)?: Self.database(of: text)
-        case .variable(let name)?: ProcessInfo.processInfo.environment[name].flatMap(Self.database)
-        case nil: nil
+    /// The environment variable that the datasource names for its connection string; `nil` if it names none.
+    package var variable: String? { if case .variable(let name)? = url { name } else { nil } }
+
+    /// Returns the database in the path of the datasource's connection string; `nil` if the connection string is not
+    /// known, or names no database.
+    /// - Parameter file: the text of the file `.env`, as ``SchemaFiles/dotEnv`` returns it.
+    func database(with file: () -> [String]) -> String? {
+        if case .text(let text)? = url { return Self.database(of: text) }
+        guard let variable else { return nil }
+        if let text = ProcessInfo.processInfo.environment[variable] { return Self.database(of: text) }
+        for line in file() {
+            let parts = line.trimmed(Self.around).split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].split(separator: " ").last.map(String.init) == variable else { continue }
+            return Self.database(of: String(parts[1].trimmed(Self.around)))
         }
+        return nil
     }
+
+    /// The characters around the names and values of a file `.env`.
+    private static let around: Set<Character> = [" ", "\t", "\r", "\"", "'"]
 
     /// Returns the database that a connection string names in its path; `nil` if it names none.
     package static func database(of url: String) -> String? {
@@ -250,5 +264,15 @@ extension PrismaSchema {
         guard parts.count == 2, let slash = parts[1].firstIndex(of: "/") else { return nil }
         let name = parts[1][parts[1].index(after: slash)...].prefix { $0 != "?" }
         return name.isEmpty ? nil : String(name)
+    }
+}
+
+extension StringProtocol {
+    fileprivate func trimmed(_ characters: Set<Character>) -> SubSequence {
+        let start = drop(while: characters.contains).startIndex
+        guard let last = lastIndex(where: { !characters.contains($0) }), start <= last else {
+            return self[start..<start]
+        }
+        return self[start...last]
     }
 }

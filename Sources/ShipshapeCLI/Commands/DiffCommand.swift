@@ -29,11 +29,10 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
             Each change has two verdicts, as the documentation of Device Sync defines them: one for the server, one \
             for the clients in the field. A change of a validator is breaking if documents that fitted may be refused, \
             and one of a Prisma schema if the new client fails on documents of the old one, or the reverse. A rename \
-            is never guessed: state it in the list renames of shipshape.yml, or for Prisma with @map. With --uri, \
-            diff counts the documents \
-            that each change affects, and a change that a verified partner collection serves is not breaking; \
-            SHIPSHAPE_URI alone has no effect here. Nothing is written. Exit code 1 means that changes are breaking; \
-            --fail-on changes this.
+            is never guessed: state it in the list renames of shipshape.yml, or for Prisma with @map. If a \
+            deployment is configured, diff counts the documents that each change affects, and a change that a \
+            verified partner collection serves is not breaking. Nothing is written. Exit code 1 means that changes \
+            are breaking; --fail-on changes this.
 
             With --against, NEW is compared with each version that clients in the field may have, and \
             each has its own verdict. A property whose description has @deprecated 2027-03-31 may be removed after \
@@ -66,6 +65,7 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
 
     @OptionGroup(title: "Exceptions") var accepting: AcceptFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var offline: OfflineFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     static let exclusions: [Exclusion<Self>] = {
@@ -113,11 +113,11 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
             guard let old, let new else { return try await compareVersions(statement) }
             let schemas = try await schemas(old, new)
             var report = try report(schemas, renames: Settings.current.renames, isAccepting: statement != nil)
-            if connection.uri != nil { try await weigh(&report, in: frame) }
+            if offline.asks { try await weigh(&report, in: frame) }
             var outcome = CommandOutcome.result(DiffResult(report), report.hasFailed ? ExitStatus.findings : nil)
             outcome.after = { [report] in
                 if !output.quiet, output.output == .text {
-                    connection.noteUnaskedDeployment(for: "diff", to: "count the documents that each change affects")
+                    offline.note("count the documents that each change affects")
                 }
                 try accept([report], statement)
             }
@@ -151,7 +151,8 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
     }
 
     private func schemas(_ old: SchemaArgument, _ new: SchemaArgument) async throws -> ComparedSchemas {
-        try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        try await ComparedSchemas(
+            old, new, collection: collection, needsDatabase: offline.asks && against.isEmpty, connection: connection)
     }
 
     private func report(_ schemas: ComparedSchemas, renames: [Rename], isAccepting: Bool) throws -> DiffReport {

@@ -19,9 +19,9 @@ struct LintCommand: ConnectedCommand {
         details: """
             SCHEMA is an App Services app folder, one schema.json, a MongoDB validator file, a schema.prisma or a \
             folder of .prisma files, or live: the validators that the collections have now. Fewer rules apply to \
-            validators, and Prisma schemas have rules of their own. No document is read. With --uri, lint also checks \
-            the deployment that is to sync: its kind and version, time series collections and validators; \
-            SHIPSHAPE_URI alone has no effect here. Exit code 1 means that there are errors.
+            validators, and Prisma schemas have rules of their own. No document is read. If a deployment is \
+            configured, lint also checks it: its kind and version, time series collections and validators. Exit code \
+            1 means that there are errors.
             """)
 
     @Argument(help: "The schema to check: a file, a folder, or live.")
@@ -38,6 +38,7 @@ struct LintCommand: ConnectedCommand {
     var strict = false
 
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var offline: OfflineFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     func validate() throws {
@@ -55,7 +56,7 @@ struct LintCommand: ConnectedCommand {
         let only = collection.flatMap { Namespace($0) }
         let serverSchema = try await schema.readForLint(namespace: only, connection: connection)
         // For a Prisma schema, the connection string only names the database, so no facts are read from the deployment.
-        let needsFacts = connection.uri != nil && serverSchema.dialect != .prisma
+        let needsFacts = offline.asks && serverSchema.dialect != .prisma
         let facts = needsFacts ? try await facts(of: serverSchema, in: frame) : nil
         let report = LintReport(
             source: schema.name, schema: serverSchema,
@@ -64,7 +65,7 @@ struct LintCommand: ConnectedCommand {
         var outcome = CommandOutcome.result(LintResult(report, isStrict: strict), fails ? ExitStatus.findings : nil)
         outcome.after = {
             guard !output.quiet, output.output == .text, !schema.isLive else { return }
-            connection.noteUnaskedDeployment(for: "lint", to: "check the deployment, too")
+            offline.note("check the deployment, too")
         }
         return outcome
     }

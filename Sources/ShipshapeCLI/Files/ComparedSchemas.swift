@@ -20,16 +20,29 @@ struct ComparedSchemas {
     /// Reads both schemas.
     ///
     /// If only one of two folders has a collection, that is a change and not an error.
-    /// - Parameter only: the collection that a schema in a single file describes; not used if `collection` names one.
+    /// - Parameters:
+    ///   - only: the collection that a schema in a single file describes; not used if `collection` names one.
+    ///   - needsDatabase: whether schemas that name only collections are refused if their database is unknown.
     /// - Throws: ``UsageError`` for schemas of two dialects and for a collection that neither schema has; errors of
     ///   reading.
     init(
         _ old: SchemaArgument, _ new: SchemaArgument, collection: String?, fileIsOf only: Namespace? = nil,
-        connection: ConnectionFlags
+        needsDatabase: Bool, connection: ConnectionFlags
     ) async throws {
         let asked = collection.flatMap { Namespace($0) }
-        var before = try await old.readWhole(fileIsOf: asked ?? only, takesPrisma: true, connection: connection)
-        var after = try await new.readWhole(fileIsOf: asked ?? only, takesPrisma: true, connection: connection)
+        func read(_ schema: SchemaArgument, orElse database: String?) async throws -> ServerSchema {
+            try await schema.readWhole(
+                fileIsOf: asked ?? only, takesPrisma: true, orElse: database, connection: connection)
+        }
+        // Only one of the two may be beside the file that names its database, for example not the one of a revision.
+        var database = needsDatabase ? nil : "database"
+        for schema in [old, new] {
+            do {
+                database = try await read(schema, orElse: nil).collections.first?.namespace.database
+                break
+            } catch let error as SchemaError where error.code == .databaseUnknown {}
+        }
+        var (before, after) = (try await read(old, orElse: database), try await read(new, orElse: database))
         isUpgrade = before.dialect == .prisma && after.isContract
         // The validators of Prisma 8 judge the documents that Prisma 6 wrote.
         if isUpgrade { (before, after) = (before.written(isClosed: false), after.described) }
@@ -67,7 +80,9 @@ struct ComparedSchemas {
                 return change
             }
         }
-        var report = DiffReport(old: names.old.name, new: names.new.name, dialect: new.dialect, changes: changes)
+        var report = DiffReport(
+            old: names.old.name, new: names.new.name, dialect: new.dialect, changes: changes,
+            removed: Settings.current.file.removed)
         if names.old.isLive || names.new.isLive, only == nil {
             report.notes.append("live validators are compared only for collections that both sides have")
         }

@@ -39,6 +39,8 @@ struct ConfigurationFile: Sendable {
     private(set) var schema: String?
     /// The renames of fields, types and collections between versions of the schema, also between old versions.
     private(set) var renames: [Rename] = []
+    /// The fields that versions of the schema removed for good, as `DATABASE.COLLECTION.PATH`.
+    private(set) var removed: [String] = []
 
     /// The thresholds for failing documents, each for one collection or for one rule in a collection.
     private(set) var thresholds: [FailingThreshold] = []
@@ -88,11 +90,16 @@ struct ConfigurationFile: Sendable {
     ) throws(LocatedError) {
         guard let root = try YAMLFile.rootIfAny(of: text, path: path) else { return }
         let names = Known.all.map(\.name)
-        let ofFile = ["schema", "thresholds", "renames", "on", "environments"]
+        let ofFile = ["schema", "thresholds", "renames", "removed", "on", "environments"]
         let members = try Self.members(root, "the configuration", names + ofFile, elsewhere: Self.places(of: []))
         values = try Self.values(of: members, variables)
         schema = try members["schema"]?.text(of: "\"schema\"")
         renames = try members["renames"].map(Rename.list) ?? []
+        if let list = members["removed"], !list.isEmptyList {
+            removed = try list.elements(of: "\"removed\"").map { entry throws(LocatedError) in
+                try entry.text(of: "a removed field")
+            }
+        }
         if let list = members["thresholds"], !list.isEmptyList {
             thresholds = try list.elements(of: "\"thresholds\"").map(Self.threshold)
         }

@@ -16,7 +16,8 @@ enum FailOn: String, ExpressibleByArgument, CaseIterable {
 struct ComparisonFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The schema that is live now, to separate new failures from documents that fail already.",
+            "The schema that is live now, to separate new failures from documents that fail already. If it is SCHEMA "
+                + "itself, the check says which documents fail now, and judges no deploy.",
             valueName: "schema"))
     var active: SchemaArgument?
 
@@ -47,7 +48,7 @@ struct ComparisonFlags: ParsableArguments {
         of new: SchemaArgument, _ read: ServerSchema, collection: String?,
         connection: ConnectionFlags
     ) async throws -> Baseline? {
-        guard let active else { return nil }
+        guard let active, !namesActive(new) else { return nil }
         let schema = try await self.read(
             active, for: read, collection: collection.flatMap { Namespace($0) }, connection: connection)
         // Documents that version 6 of Prisma reads can fail under the validators of a contract of version 8.
@@ -58,21 +59,29 @@ struct ComparisonFlags: ParsableArguments {
         }
         let only = read.collections.count == 1 ? read.collections[0].namespace : nil
         let compared = try await ComparedSchemas(
-            active, new, collection: collection, fileIsOf: only, connection: connection)
+            active, new, collection: collection, fileIsOf: only, needsDatabase: true, connection: connection)
         return Baseline(
             schema: schema, path: active.name,
             change: try compared.diff(renames: Settings.current.renames, isVersioned: AppSettings.isVersioned))
     }
 
+    /// Whether the operator states that a schema is the one that is live.
+    func namesActive(_ schema: SchemaArgument) -> Bool {
+        active.map { FilePath($0.name).lexicallyNormalized() == FilePath(schema.name).lexicallyNormalized() } ?? false
+    }
+
     /// Returns which findings fail the check.
-    /// - Parameter isStrict: whether documents that might not sync fail the check in any case.
-    func policy(isStrict: Bool) -> FailurePolicy {
+    /// - Parameters:
+    ///   - isStrict: whether documents that might not sync fail the check in any case.
+    ///   - schema: the checked schema; `nil` without a schema.
+    func policy(isStrict: Bool, of schema: SchemaArgument?) -> FailurePolicy {
+        let isCompared = active != nil && schema.map(namesActive) != true
         let documents: FailurePolicy.Documents =
             switch failOn {
             case .new: .new
             case .any: .all
             case .breaking, .none?: .none
-            case nil: active == nil ? .all : .new
+            case nil: isCompared ? .new : .all
             }
         return FailurePolicy(
             documents: documents, includesPossible: isStrict, includesChange: failOn == nil || failOn == .breaking)

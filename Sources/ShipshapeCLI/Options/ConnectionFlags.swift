@@ -80,31 +80,31 @@ struct ConnectionFlags: ParsableArguments {
         return try open(options)
     }
 
-    /// Prints a note that `command` ignores the deployment that an environment variable or `shipshape.yml` names.
-    ///
-    /// The command uses a deployment only if `--uri` names it. Nothing is printed with `--uri`, or if no deployment is
-    /// named.
-    /// - Parameters:
-    ///   - command: the command's name.
-    ///   - gain: what the command would do with the deployment, as a clause after "to".
-    func noteUnaskedDeployment(for command: String, to gain: String) {
-        let settings = Settings.current
-        guard uri == nil, let given = settings.given(Known.uri), settings.uri != nil else { return }
-        let entry = settings.environment.flatMap { settings.file.environments[$0]?.values["uri"] }
-        let variable: String? =
-            if case .variable(let name) = given.source { name } else {
-                (entry ?? settings.file.values["uri"])?.variable
-            }
-        let shown = variable.map { "\"$\($0)\"" } ?? "URI"
-        Console.error(
-            "note: \(given.source) names a deployment, but \(command) asks one only with --uri: add --uri \(shown) to "
-                + gain)
-    }
-
     /// The files that are read for the connection, such as certificates.
     var files: [String?] {
         let settings = Settings.current
         return [settings[Known.passwordFile], settings.file.path] + (settings.uri.map(MongoURI.files(namedIn:)) ?? [])
+    }
+}
+
+/// The option of commands that work without a deployment, and say more with one.
+struct OfflineFlags: ParsableArguments {
+    @Flag(help: "Do not ask the deployment that --uri, SHIPSHAPE_URI or shipshape.yml names.")
+    var offline = false
+
+    /// Whether the command asks the deployment: a configured one is asked, without this option.
+    var asks: Bool { !offline && Settings.current.uri?.isEmpty == false }
+
+    /// Prints a note that the configured deployment was not asked; prints nothing if none is configured.
+    /// - Parameter gain: what the command would do with the deployment, as a clause after "to".
+    func note(_ gain: String) {
+        let settings = Settings.current
+        guard !asks else { return }
+        if let variable = settings.unsetVariable {
+            Console.error("note: the deployment was not asked, because \(variable) is not set: set it to \(gain)")
+        } else if offline, settings.uri?.isEmpty == false {
+            Console.error("note: the deployment was not asked: leave out --offline to \(gain)")
+        }
     }
 }
 

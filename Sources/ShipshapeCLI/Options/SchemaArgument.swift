@@ -65,23 +65,41 @@ struct SchemaArgument: ExpressibleByArgument {
     ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
         let name = databaseName(namespace, connection)
-        return try await reading(true) {
-            try ServerSchema.readForLint(at: $0, named: self.name, namespace: namespace, database: name)
+        return try await reading(true) { path in
+            try Self.orElse("database", name) {
+                try ServerSchema.readForLint(at: path, named: self.name, namespace: namespace, database: $0)
+            }
+        }
+    }
+
+    /// Calls `read` with the name of the database, or with another name if a schema that names only collections needs
+    /// one.
+    private static func orElse(
+        _ other: String?, _ name: String?, _ read: (String?) throws -> ServerSchema
+    ) throws -> ServerSchema {
+        do { return try read(name) } catch let error as SchemaError where error.code == .databaseUnknown && other != nil
+        {
+            return try read(other)
         }
     }
 
     /// Reads all collections of a folder or a Prisma schema, or one file.
-    /// - Parameter namespace: the collection that a single file describes.
+    /// - Parameters:
+    ///   - namespace: the collection that a single file describes.
+    ///   - other: the database of a schema that names only collections, if it is unknown; `nil` to refuse the schema.
     /// - Throws: as ``read(namespace:in:connection:)`` does.
     func readWhole(
-        fileIsOf namespace: Namespace?, takesPrisma: Bool = false, connection: ConnectionFlags
+        fileIsOf namespace: Namespace?, takesPrisma: Bool = false, orElse other: String? = nil,
+        connection: ConnectionFlags
     ) async throws -> ServerSchema {
         if isLive { return try await readLive(namespace: namespace, connection: connection) }
         let name = takesPrisma ? databaseName(namespace, connection) : namespace?.database ?? "database"
         return try await reading(takesPrisma) { path in
             let isWhole = path.hasSuffix(".prisma") || (try? FilePath(path).stat().type) == .directory
-            return try ServerSchema.read(
-                at: path, named: self.name, namespace: isWhole ? nil : namespace, database: name)
+            func read(_ database: String?) throws -> ServerSchema {
+                try .read(at: path, named: self.name, namespace: isWhole ? nil : namespace, database: database)
+            }
+            return try Self.orElse(other, name, read)
         }
     }
 

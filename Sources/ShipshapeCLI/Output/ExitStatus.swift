@@ -70,6 +70,7 @@ enum ExitStatus: Int32, Error {
         case is UsageError, is PlanError, is UnknownCode: self = .usage
         case let error as LocatedError where error.isConfiguration: self = .badConfiguration
         case let error as RenameError: self = error.location == nil ? .usage : .badConfiguration
+        case let error as SchemaError where error.code == .databaseUnknown: self = .usage
         case is SchemaError, is MergeError, is LocatedError, is DumpError, is SourceError, is BSONError, is InputError:
             self = .badInput
         case let error as MongoError: self = Self(for: error)

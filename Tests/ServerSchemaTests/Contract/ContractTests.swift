@@ -287,7 +287,7 @@ import Testing
         let folder = try AppFolder(["contract.json": Self.json()])
         let path = folder.path + "/contract.json"
         let missing = #expect(throws: SchemaError.self) { try ServerSchema.read(at: path) }
-        #expect(missing?.remedy?.hasPrefix("set SHIPSHAPE_DATABASE=NAME") == true)
+        #expect(missing?.remedy?.hasPrefix("write database: NAME into shipshape.yml") == true)
         let other = #expect(throws: SchemaError.self) {
             try ServerSchema.read(at: path, namespace: Namespace("shop.user"))
         }

@@ -61,10 +61,25 @@ import Testing
             let error = #expect(throws: SchemaError.self) { try ServerSchema.read(at: folder + "/s.prisma") }
             #expect(
                 error?.description
-                    == "\(folder)/s.prisma: a Prisma schema names collections, but no database (set "
-                    + "SHIPSHAPE_DATABASE=NAME, or give a connection string with the database in its path, or set "
-                    + "NO_SUCH_VARIABLE)"
+                    == "\(folder)/s.prisma: a Prisma schema names collections, but no database (write database: NAME "
+                    + "into shipshape.yml, or set SHIPSHAPE_DATABASE=NAME, or set NO_SUCH_VARIABLE)"
             )
+        }
+    }
+
+    /// Prisma reads the variable from a file `.env`; only the database's name is taken from there.
+    @Test(arguments: [
+        ("NO_SUCH_VARIABLE='mongodb://ada:secret@db1/shop?retryWrites=true'", "shop"),
+        ("# NO_SUCH_VARIABLE=mongodb://db1/no\nexport NO_SUCH_VARIABLE = \"mongodb+srv://db1/shop\"\r", "shop"),
+        ("OTHER=mongodb://db1/no\nNO_SUCH_VARIABLE=mongodb://db1/\n", nil), ("NO_SUCH_VARIABLE=\n", nil),
+    ])
+    func theDatabaseOfTheVariableMayBeInAFile(_ text: String, _ database: String?) throws {
+        let source = "datasource db {\n  provider = \"mongodb\"\n  url = env(\"NO_SUCH_VARIABLE\")\n}\n"
+        for place in [".env", "prisma/.env"] {
+            try Self.folder(["prisma/s.prisma": source + Self.user, place: text]) { folder in
+                let read = try? ServerSchema.read(at: folder + "/prisma/s.prisma")
+                #expect(read?.collections.first?.namespace.database == database)
+            }
         }
     }
 

@@ -21,10 +21,12 @@ struct ExplainCommand: OfflineCommand {
     @Argument(help: "A code as the program printed it, or a topic.")
     var topic: String?
 
-    @OptionGroup(title: "Output") var output: OutputFlags
+    @Option(name: .shortAndLong, help: "The form of the result on standard output.")
+    var output = OutputForm.text
 
     func work() throws -> Work {
-        Work("explain", topic ?? "", output: output) { _ in
+        // A page has no progress, and no report besides itself.
+        Work("explain", topic ?? "", output: try OutputFlags.parse(["--output", output.rawValue])) { _ in
             .result(try topic.map { topic throws(UnknownCode) in try ExplainResult(of: topic) } ?? ExplainResult())
         }
     }

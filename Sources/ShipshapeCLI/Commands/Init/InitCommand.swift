@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BSON
 internal import Files
 internal import Foundation
 internal import Mongo
@@ -6,6 +7,8 @@ internal import Reporting
 internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
+
+extension CIService: ExpressibleByArgument {}
 
 /// `shipshape init`.
 struct InitCommand: OfflineCommand {
@@ -26,7 +29,7 @@ struct InitCommand: OfflineCommand {
     @Option(
         help: ArgumentHelp(
             "The variable that holds the connection string, or the connection string without a password; default: "
-                + "SHIPSHAPE_URI.", valueName: "variable|mongodb://…"))
+                + "the variable that a schema.prisma names, else SHIPSHAPE_URI.", valueName: "variable|mongodb://…"))
     var uri: String?
 
     @Option(
@@ -50,21 +53,30 @@ struct InitCommand: OfflineCommand {
 
     func work() throws -> Work {
         Work { _ in
-            let place = try deployment()
+            let likely = schema ?? SchemaSearch.folders(below: ".").last
+            let place = try deployment(orElse: likely.flatMap { try? Self.read($0) }?.prisma?.variable)
             let schema = try schemaName()
+            let read = schema.flatMap { $0 == LiveSchema.name ? nil : try? ServerSchema.read(at: $0) }
             let dialect = try dialect(of: schema)
             if ci != nil, schema == nil || schema == LiveSchema.name {
                 throw UsageError("--ci needs a schema in the repository: name its file or folder with --schema")
             }
             if let ci, let schema, let defect = ci.defect(ofPath: schema) { throw UsageError("--ci: \(defect)") }
-            let project = NewProject(deployment: place, schema: schema, dialect: dialect)
+            let project = NewProject(
+                deployment: place, schema: schema, dialect: dialect,
+                database: dialect == .prisma ? read?.collections.first?.namespace.database : nil)
             let files = project.files + (ci.map { $0.files(schemas: schema ?? "") } ?? [])
             try NewFiles(files).write(replacing: force, in: ".")
-            let note = ci?.note
+            let isUnknown = project.dialect == .prisma && project.database == nil
+            let notes = [
+                ci?.note,
+                isUnknown
+                    ? "write database: NAME into \(ConfigurationFile.standardName): the schema names no database" : nil,
+            ]
             var outcome = CommandOutcome.text(
                 (files.map { "wrote \($0.0)" } + ["", "Next:"] + project.nextCommands.map { "  \($0)" })
                     .joined(separator: "\n"))
-            outcome.after = { if let note { Console.error("note: \(note)") } }
+            outcome.after = { for note in notes.compactMap(\.self) { Console.error("note: \(note)") } }
             return outcome
         }
     }
@@ -72,8 +84,9 @@ struct InitCommand: OfflineCommand {
     // MARK: answers
 
     /// Returns the source of the connection string: an environment variable, or the configuration file itself.
-    private func deployment() throws -> NewProject.Deployment {
-        let fallback = "SHIPSHAPE_URI"
+    /// - Parameter variable: the variable that the schema names for the connection string; `nil` if it names none.
+    private func deployment(orElse variable: String?) throws -> NewProject.Deployment {
+        let fallback = variable ?? "SHIPSHAPE_URI"
         if uri == nil, Console.canAsk {
             let answer = try Console.ask(
                 "The connection string without a password, or the variable that holds it", default: fallback

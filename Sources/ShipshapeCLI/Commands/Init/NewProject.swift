@@ -48,6 +48,8 @@ struct NewProject {
     /// The schema's path, or `live`; `nil` if there is none yet.
     let schema: String?
     let dialect: Dialect
+    /// The database of a schema that names only collections; `nil` if it is unknown, or if the schema names it.
+    let database: String?
 
     /// The files, each with its path and its text.
     var files: [(String, String)] {
@@ -87,11 +89,14 @@ struct NewProject {
         # The schema that check, lint and doctor read if the command line names none.
         \(schema.map { "schema: \($0.quotedAsYAML)" } ?? "#schema: schemas")
 
+        # The database of a schema that names only collections, such as a schema.prisma.
+        \(database.map { "database: \($0.quotedAsYAML)" } ?? "#database: app")
+
         # The database that holds the state of jobs.
         #state-database: shipshape
 
         # The sync engine's ledger of unsynced documents, or none.
-        \(dialect.isOfSync ? "#ledger: __realm_sync.unsynced_documents" : "ledger: none")
+        \(dialect == .jsonSchema ? "ledger: none" : "#ledger: __realm_sync.unsynced_documents")
 
         # How many documents may fail a check without exit code 1: for the check as a whole, and for single collections
         # and rules.
@@ -103,6 +108,10 @@ struct NewProject {
         # Renames between versions of the schema, because no command guesses them.
         #renames:
         #  - Person.age=yearsSinceBirth
+
+        # Fields that a version of the schema removed for good, although it added another of the same type.
+        #removed:
+        #  - app.Person.nickname
 
         # Other deployments, which --env chooses. Commands ask before they write to a protected one.
         #environments:

@@ -27,7 +27,12 @@ extension PlanCommand {
         options.defaults = decisions.defaults
         let planner = Planner(from: schema, to: schema, options: options)
         let report = try await check(schema, on: pool, hasExceptions: true, settings)
-        var plan = try planned(by: planner) { try planner.repairs(of: report, includesPossible: strict) }
+        let undeclared = try await onOwnedThread(name: "names") { () throws in
+            try UndeclaredNames(of: report, schema, on: try pool.client())
+        }
+        var plan = try planned(by: planner) {
+            try planner.repairs(of: report, includesPossible: strict, undeclared: undeclared)
+        }
         plan.notes += settings?.notes(for: schema, hasSchema: !schemas.isEmpty) ?? []
         let survey = plan
         plan = try await onOwnedThread(name: "plan") { () throws in

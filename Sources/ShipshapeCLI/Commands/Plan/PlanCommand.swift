@@ -33,10 +33,13 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
             With two, OLD is the active schema and NEW the one to deploy: each an App Services app folder, one \
             schema.json, a folder of them, a MongoDB validator file, a schema.prisma or a folder of .prisma files, or \
             live. Steps that are safe only after the deploy go into a second job, in the folder after-deploy. If no \
-            job can serve a change but a partner collection can, a partner job goes into the folder partner. With \
-            --uri, the documents are read, and the plan shows how many each step and each change without a step \
-            affects, and which values cannot be converted; SHIPSHAPE_URI alone has no effect here. For MongoDB \
-            validators, the collMod commands are printed.
+            job can serve a change but a partner collection can, a partner job goes into the folder partner. If a \
+            deployment is configured, the documents are read, and the plan shows how many each step and each change \
+            without a step affects, and which values cannot be converted. For MongoDB validators, the collMod \
+            commands are printed.
+
+            The jobs name copies of the schemas in the folder schemas below --out, so a later change of a schema does \
+            not affect them.
 
             --out names the folder for the job files, one per collection and named after it; without --out, the jobs \
             go to standard output. No job is run, and no document is changed. Values that plan chose are marked \
@@ -73,6 +76,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
     @OptionGroup(title: "Decisions") var decisions: DecisionFlags
     @OptionGroup(title: "Privacy") var privacy: PrivacyFlags
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
+    @OptionGroup(title: "Connection") var offline: OfflineFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
     static let exclusions: [Exclusion<Self>] = [
@@ -123,22 +127,23 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
     }
 
     private func planChange(from old: SchemaArgument, to new: SchemaArgument) async throws -> CommandOutcome {
-        let schemas = try await ComparedSchemas(old, new, collection: collection, connection: connection)
+        let schemas = try await ComparedSchemas(
+            old, new, collection: collection, needsDatabase: true, connection: connection)
         if schemas.isUpgrade { return try await planRepairs(of: new) }
         var options = PlanOptions()
         options.defaults = decisions.defaults
         options.renames = Settings.current.renames
         options.steps = decisions.steps
-        if connection.uri != nil {
+        if offline.asks {
             let change = try schemas.diff(renames: options.renames, isVersioned: false)
             options.partners = try await change.partners(in: StateDatabase.name, on: try connection.pool())
         }
         let planner = Planner(from: schemas.old, to: schemas.new, options: options)
         var plan = try planned(by: planner) { try planner.plan(only: schemas.only) }
-        if connection.uri == nil {
-            plan.completeWithoutData()
-        } else {
+        if offline.asks {
             plan = try await survey(at: plan, planner, schemas)
+        } else {
+            plan.completeWithoutData()
         }
         return try finish(
             plan, planner, NamedSchema(argument: old, schema: schemas.old),
@@ -176,7 +181,6 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
                     + ": --out copies it next to them")
         }
         let files = PlanFiles(plan, folder: out, old: old, new: new)
-        plan.notes += files.copies.map { "\($0.name) is copied to \($0.place): a job names its schemas by path" }
         let texts = try files.texts(of: planner, ids: IDForm.display, showsValues: privacy.showValues)
         if out != nil {
             let all = Set((old.schema.collections + new.schema.collections).map(\.namespace))
@@ -228,7 +232,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
             guard !output.quiet else { return }
             if showsJobs { Console.error(TextReport(result.report).text) }
             if plan.failing == nil, output.output == .text {
-                connection.noteUnaskedDeployment(for: "plan", to: "see how many documents each step affects")
+                offline.note("see how many documents each step affects")
             }
         }
         return outcome

@@ -49,9 +49,12 @@ struct InferCase {
         )
     }
 
-    /// The validator in `schema.json`, which `schema infer` has written.
+    /// The validator in `schema.json`, which `schema infer` has written with the name of its collection.
     var validator: BSONDocument {
-        get throws { try BSONDocument(extendedJSON: try #require(folder.text(of: "schema.json"))) }
+        get throws {
+            let file = try BSONDocument(extendedJSON: try #require(folder.text(of: "schema.json")))
+            return try #require(file["validator"]?.document)
+        }
     }
 
     /// Returns how many documents of a collection do not match the validator of `schema.json`, as the server counts

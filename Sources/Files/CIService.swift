@@ -1,16 +1,15 @@
-internal import ArgumentParser
 internal import BSON
 internal import SystemPackage
 
 /// A service that runs a workflow for each pull request.
-enum CIService: String, ExpressibleByArgument, CaseIterable {
+package enum CIService: String, CaseIterable, Sendable {
     case github, gitlab
 
     /// Returns the files of the workflow, each with its path and its text.
     ///
     /// The files of `jobs/github-actions` and `jobs/gitlab` are made from this text by `scripts/reference`.
     /// - Parameter schemas: the path of the schema, or of the folder of schemas, in the repository.
-    func files(schemas: String) -> [(String, String)] {
+    package func files(schemas: String) -> [(String, String)] {
         let path = FilePath(schemas).lexicallyNormalized().string
         let below = path == "." ? "**" : "\(path)/**"
         return switch self {
@@ -22,7 +21,7 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
     /// Returns the reason why a workflow cannot name a path; `nil` if it can.
     ///
     /// Both services replace `$…` in their files, also inside quotation marks, and read some characters as patterns.
-    func defect(ofPath path: String) -> String? {
+    package func defect(ofPath path: String) -> String? {
         guard path.contains(where: "$`*?[]{}!\\\"'".contains) || path != path.printable else { return nil }
         return "a workflow would not read \(path.printable) as one path: rename it without such characters"
     }
@@ -37,7 +36,7 @@ enum CIService: String, ExpressibleByArgument, CaseIterable {
     private static func list(_ paths: [String]) -> String { "[\(paths.map(\.quotedAsYAML).joined(separator: ", "))]" }
 
     /// The step that is left to the user after the file was written; `nil` if there is none.
-    var note: String? {
+    package var note: String? {
         switch self {
         case .github: nil
         case .gitlab: "add to .gitlab-ci.yml: include: [{local: .gitlab/schemas.yml}]"
