@@ -67,6 +67,10 @@ extension CheckRun {
             absent: absent, sync: circumstances, ledger: ledger.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
+        if var change = report.active?.change {
+            try await count(&change.moves, on: pool)
+            report.active?.difference = .computed(change)
+        }
         report.jobs = jobs
         report.notes += (change?.notes ?? []).dropFirst(baseline?.change.notes.count ?? 0)
         // Links are counted over whole collections. If a check runs in parts, only the first part counts them, because
@@ -75,6 +79,19 @@ extension CheckRun {
             report.active?.backlinks = try await baseline?.backlinks(on: pool) { [map] in map.target(of: $0) } ?? []
         }
         return report
+    }
+
+    /// Counts the documents that hold a field only under its older name.
+    private func count(_ moves: inout [ValueMove], on pool: ClientPool) async throws {
+        guard !moves.isEmpty else { return }
+        let found = moves.map { (map.target(of: $0.namespace), $0.filter) }
+        let counts = try await onOwnedThread(name: "moves") { () throws in
+            let client = try pool.client()
+            return try found.map { namespace, filter in
+                try filter.map { try client.collection(namespace).countDocuments($0) }
+            }
+        }
+        for (index, count) in counts.enumerated() { moves[index].documents = count }
     }
 
     /// The number of documents below which a collection is read by one thread, because a second one would cost more

@@ -106,7 +106,7 @@ public struct CheckReport: Sendable {
     /// Whether the change of the schema is a part of the verdict.
     ///
     /// A change to an App Services schema has consequences only in Device Sync, and is not judged for other engines.
-    public var isChangeJudged: Bool { rules.hasSchema && (!rules.dialect.isOfSync || isOfDeviceSync) }
+    public var isChangeJudged: Bool { rules.hasSchema && !rules.isLive && (!rules.dialect.isOfSync || isOfDeviceSync) }
 
     /// The number of documents that halt the engine by a finding that no exception covers.
     public var haltingCount: Int { total.engine.map { $0.halting - $0.haltingExcepted } ?? 0 }
@@ -121,6 +121,8 @@ extension CheckReport {
         public var engine: Engine?
         /// Whether the operator named a schema; otherwise, the operator named only an engine and collections.
         public var hasSchema = true
+        /// Whether the checked schema is the one that is live, so that there is no deploy to judge.
+        public var isLive = false
 
         /// Creates the rules of App Services schemas.
         public init() {}
@@ -265,7 +267,8 @@ extension CheckReport {
 
     /// The severity of the schema change for sync and for the clients.
     ///
-    /// Unsafe if the verdict on the change is `breaking`. Unknown if the verdict is `versioned`, or if no change is
+    /// Unsafe if the verdict on the change is `breaking`, or if documents hold values only under the older name of a
+    /// renamed field. Unknown if the verdict is `versioned`, if a removed field may be a rename, or if no change is
     /// known. Otherwise safe; always safe if ``isChangeJudged`` is false. With a Prisma schema, only older clients
     /// count here; ``documentsSeverity`` covers newer clients.
     public var changeSeverity: DeployVerdict.Severity {
@@ -275,10 +278,12 @@ extension CheckReport {
         case .stated(let json):
             return json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
+            let moves = change.moves.filter(\.isOpen)
             switch rules.dialect == .prisma ? change.clientVerdict : change.verdict {
             case .breaking: return .unsafe
+            case _ where moves.contains { $0.isStated && $0.documents != nil }: return .unsafe
             case .versioned: return .unknown
-            case .served, .nonBreaking, nil: return .safe
+            case .served, .nonBreaking, nil: return moves.isEmpty ? .safe : .unknown
             }
         }
     }

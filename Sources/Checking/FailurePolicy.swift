@@ -53,9 +53,12 @@ public struct FailurePolicy: Hashable, Sendable {
 
     /// Whether the report fails because of the effects of the schema change on sync and the clients.
     ///
-    /// A change that the operator accepts is still unsafe, but does not make the report fail.
+    /// A change that the operator accepts is still unsafe, but does not make the report fail. Documents that hold
+    /// values only under the older name of a field make it fail, until the operator settles whether it is a rename.
     public func failsByChange(_ report: CheckReport) -> Bool {
-        includesChange && report.changeSeverity == .unsafe && !report.isChangeAccepted
+        guard includesChange else { return false }
+        let loses = report.active?.change?.moves.contains { $0.isOpen && $0.documents != nil } ?? false
+        return report.isChangeJudged && loses || report.changeSeverity == .unsafe && !report.isChangeAccepted
     }
 
     /// Whether the report fails because of documents, an expired exception, or a collection that loses its schema.

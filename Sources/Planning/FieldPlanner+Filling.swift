@@ -32,14 +32,17 @@ extension FieldPlanner {
             return
         }
         guard isFilled else { return }
-        if new.node.usableDefault == nil, let value = old?.node.usableDefault, old?.isRequired == true,
+        if let value = old?.node.usableDefault, value != new.node.usableDefault, old?.isRequired == true,
             takes(value, new)
         {
-            return group.add(
+            group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: dialect == .prisma),
                 dialect == .prisma
                     ? "clients saw the old default where it is missing or null; this step writes it"
                     : "clients saw the old default in documents without it; this step writes it")
+            guard new.node.usableDefault != nil else { return }
+            group.entries[group.entries.count - 1].review = "whether these documents keep the old default"
+            return
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
         // The group may have a step that replaces an empty list by null, which does not fit the newer schema either. If
@@ -54,12 +57,13 @@ extension FieldPlanner {
             return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: nullsToo), "the schema's default")
         }
+        if generate(field, new.node, nullsToo: nullsToo, in: &group) { return }
         // If the schema lists the allowed values, the user has to choose one of them. Even an empty text or 0 then has
         // a meaning of its own, and does not mean "no value yet".
         let choices = new.node.constraints.allowedValues?.filter { takes($0, new) } ?? []
         // If the field holds the key of a document, it is not filled with a zero value such as 0 or "", because no
         // document would have this key.
-        let related = new.link.map { "\($0.target)" } ?? new.node.keyOfModel
+        let related = new.link.map { "\($0.target)" } ?? new.node.use.keyOfModel
         if related == nil || new.link == nil && new.node.isList, choices.isEmpty, let zero = new.node.zeroValue,
             takes(zero, new)
         {
@@ -108,6 +112,36 @@ extension FieldPlanner {
             .manual,
             "documents without it do not fit, and its type has no empty value: give one with \(defaultFlag(field))",
             suggesting: suggestion.map { [.fill(field, with: .literal($0), nullsToo: nullsToo)] } ?? [])
+    }
+
+    /// Adds what fills a field to which clients give another value in each document: no constant fits there.
+    /// - Returns: whether something was added.
+    private func generate(_ field: String, _ node: SchemaNode, nullsToo: Bool, in group: inout FieldGroup) -> Bool {
+        let hasTime = new.root.property("_id")?.types == [.objectId]
+        switch node.use.function {
+        case "now" where node.types.contains(.date) && hasTime && !node.use.isUnique:
+            let empty = nullsToo ? "missing, 'null'" : "missing"
+            group.add(
+                StepLine(
+                    "expression",
+                    [
+                        "field": .text(field), "value": .verbatim("{$toDate: $_id}"),
+                        "when": .verbatim("{$in: [{$type: $\(field)}, [\(empty)]]}"),
+                    ]), "the time in _id is the time at which the document was made")
+            group.entries[group.entries.count - 1].review = "whether the time of _id is right"
+        case "uuid", "cuid", "nanoid", "ulid":
+            group.say(
+                .manual,
+                "documents without it do not fit, and each needs a value of its own, as \(node.use.function ?? "")() "
+                    + "makes it: write the values with a program of your own")
+        default:
+            guard node.use.isUnique else { return false }
+            group.say(
+                .manual,
+                "documents without it do not fit, and the field is unique, so that one value for all would be refused: "
+                    + "write each document's value with a step of your own")
+        }
+        return true
     }
 
     /// Returns the command-line flag with which the user states the value that fills a field.

@@ -19,6 +19,8 @@ struct FieldPlanner {
     var nextPartitionKey: String?
     /// Whether the steps repair documents in which a check found failures; the schema then does not change.
     var isRepair = false
+    /// Returns the undeclared field that failing documents have in place of a missing one; `nil` if there is none.
+    var undeclared: @Sendable (String) -> String? = { _ in nil }
     /// Whether the documents are moved to another collection while no client runs, so that no client reads old fields.
     var isMoved = false
 

@@ -310,6 +310,15 @@ extension FindingPlanner {
         if side.isRequired, !isChosen, node.constraints.allowedValues != nil {
             return "only you know which of the allowed values is right: give it with \(fields.defaultFlag(field))"
         }
+        if let name = fields.undeclared(field), part.path.steps.count == 1 {
+            part.add(
+                StepLine("rename", ["from": .text(name), "to": .text(field)]),
+                "these documents have \(name), which the schema does not declare")
+            part.entries[0].review = "whether \(name) is \(field) under another name"
+            fields.fill(field, at: part.path, nil, side, in: &part)
+            part.entries.removeAll { $0.step == nil }
+            return nil
+        }
         fields.fill(field, at: part.path, nil, side, in: &part)
         guard let only = part.entries.first, only.step == nil else {
             return part.entries.isEmpty ? "no value of the field fits: correct these documents" : nil

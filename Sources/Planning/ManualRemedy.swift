@@ -1,3 +1,5 @@
+import BSON
+import Jobs
 import SchemaChange
 import ServerSchema
 
@@ -69,7 +71,7 @@ struct ManualRemedy {
             self = Self.linking(change)
         case .propertyTypeChanged where change.new?.node?.isPrismaEnum == true,
             .elementTypeChanged where change.new?.node?.isPrismaEnum == true, .constraintTightened:
-            self.init("no step can choose values that fit: shipshape check lists the documents that do not fit")
+            self = Self.choosing(change)
         case .additionalPropertiesChanged:
             guard case .forbidden? = change.new?.node?.additionalProperties else {
                 self.init("the documents need no change", role: .nothing)
@@ -117,6 +119,41 @@ struct ManualRemedy {
                     ])
             ])
     }
+
+    /// Returns the recommendation for values that the newer schema no longer allows.
+    ///
+    /// If both schemas list the allowed values, the suggested step lists those that go. A value that differs from an
+    /// allowed one only in case and blanks is mapped to it already.
+    private static func choosing(_ change: SchemaChange) -> ManualRemedy {
+        let lists = [change.old, change.new].map { side in
+            side?.node.map { $0.inner ?? $0 }?.constraints.allowedValues ?? []
+        }
+        let gone = lists[0].filter { !lists[1].contains($0) && $0 != .null }
+        guard let field = change.path.jobPath, !gone.isEmpty, !lists[1].isEmpty, gone.count <= mostValues else {
+            return ManualRemedy(
+                "no step can choose values that fit: shipshape check lists the documents that do not fit")
+        }
+        let name = change.new?.node?.inner == nil || field.hasSuffix(FieldPath.each) ? field : field + FieldPath.each
+        let pairs = gone.map { old in
+            let new = lists[1].first { $0.text.map(plain) == old.text.map(plain) && old.text != nil }
+            return "{from: \(YAMLText.literal(old)), to: \(new.map(YAMLText.literal) ?? "NEW VALUE")}"
+        }
+        let values = gone.map(YAMLText.literal).joined(separator: ", ")
+        return ManualRemedy(
+            "the newer schema no longer allows \(values): this step writes another value, once you say which",
+            suggesting: [
+                StepLine(
+                    "remap-link",
+                    [
+                        "field": .text(name), "map": .verbatim("[\(pairs.joined(separator: ", "))]"),
+                        "unmapped": .text("keep"),
+                    ])
+            ])
+    }
+
+    private static let mostValues = 12
+
+    private static func plain(_ text: String) -> String { text.lowercased().filter { !$0.isWhitespace } }
 
     /// Returns the recommendation for a field whose values have to be keys of the linked collection's documents.
     private static func linking(_ change: SchemaChange) -> ManualRemedy {

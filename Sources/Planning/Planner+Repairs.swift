@@ -9,9 +9,12 @@ extension Planner {
     /// - Parameters:
     ///   - report: the report of the check.
     ///   - includesPossible: whether to plan also for documents that only might fail.
+    ///   - undeclared: the fields that failing documents have in place of missing ones.
     /// - Throws: ``PlanError`` when a value that the user states does not fit the schema; ``JobError`` when a
     ///   planned step does not fit the schema, which is a defect of the planner.
-    package func repairs(of report: CheckReport, includesPossible: Bool) throws -> SchemaPlan {
+    package func repairs(
+        of report: CheckReport, includesPossible: Bool, undeclared: UndeclaredNames = UndeclaredNames()
+    ) throws -> SchemaPlan {
         let stated = try statedValues()
         var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
         let failing = report.total.unexcepted
@@ -27,6 +30,7 @@ extension Planner {
             let described = target.described
             var fields = FieldPlanner(dialect: new.dialect, old: described, new: described, stated: values)
             fields.isRepair = true
+            fields.undeclared = { undeclared[collection.namespace, $0] }
             if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
             plan.collections.append(repairs(of: findings, in: target, fields))
             if collection.overflowCount > 0 {
@@ -112,13 +116,24 @@ extension CollectionPlan {
 }
 
 extension PlanEntry {
+    /// The entry with a remark if its step changes more documents than fail.
+    fileprivate var sayingMore: PlanEntry {
+        let failing = violations.reduce(0) { $0 + $1.count }
+        guard let finding, step != nil, !violations.isEmpty, finding.needing > failing else { return self }
+        var entry = self
+        let more = finding.needing - failing
+        let others = more == 1 ? "1 document that does" : "\(more) documents that do"
+        entry.remarks.append("changes \(others) not fail, too: the step treats equal values alike")
+        return entry
+    }
+
     /// The entry after the survey; `nil` if it is removed.
     ///
     /// If the survey found a document that needs the entry's step, the entry stays as it is. In every other case:
     /// - an entry that repairs findings of the check becomes a remark;
     /// - an entry without findings is removed if ``isStray`` is `true`, and stays as it is if it is `false`.
     fileprivate var surveyed: PlanEntry? {
-        guard let step, let finding, finding.needing == 0 else { return self }
+        guard let step, let finding, finding.needing == 0 else { return sayingMore }
         guard !violations.isEmpty else { return isStray ? nil : self }
         var entry = self
         (entry.role, entry.step, entry.review, entry.finding) = (.manual, nil, nil, nil)

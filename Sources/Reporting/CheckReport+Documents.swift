@@ -82,7 +82,7 @@ extension CheckReport {
         let names = failing.map { "`prisma.\($0.1.clientName ?? $0.1.namespace.collection).findMany()`" }
         let shown = names.count > 6 ? names.prefix(6) + ["\((names.count - 6).grouped) more"] : names[...]
         let list = shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
-        return "would make \(list) fail"
+        return rules.isLive ? "make\(verdict.stopping == 1 ? "s" : "") \(list) fail" : "would make \(list) fail"
     }
 
     private var syncSentence: String {
@@ -127,7 +127,8 @@ extension CheckReport {
     ///
     /// The consequence depends on whether sync is enabled, paused or terminated.
     private var stop: String {
-        switch sync.state {
+        if rules.isLive { return rules.dialect.failing(verdict.stopping) }
+        return switch sync.state {
         case .enabled, nil: "would stop syncing"
         case .paused: "would stop syncing once sync is resumed"
         case .terminated: "would not sync once sync is enabled again"
@@ -140,8 +141,9 @@ extension CheckReport {
     /// syncing.
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
+        if rules.isLive, certain + possible == 0 { return "Every document syncs" }
         if possible == 0 { return "\(certain.documents) \(stop)" }
-        let may = stop.replacing("would", with: "might")
+        let may = rules.isLive ? rules.dialect.possiblyFailing : stop.replacing("would", with: "might")
         if certain == 0 { return "\(possible.documents) \(may)" }
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }

@@ -58,6 +58,9 @@ extension CheckReport {
         if haltingCount > 0 { return (documents.sentence, .error) }
         if limitSeverity == .unsafe { return (limit.sentence, .error) }
         if changeSeverity == .unsafe { return (change.sentence, .error) }
+        if active?.change?.moves.contains(where: \.isOpen) == true, documentsSeverity == .safe, isChangeJudged {
+            return (change.sentence, .warning)
+        }
         if verdict.band == .syncMightStop { return (limit.sentence, .error) }
         return (documents.sentence, documentsSeverity == .safe ? .notice : .warning)
     }
@@ -102,7 +105,13 @@ extension CheckReport {
                 name: "change", severity: changeSeverity,
                 sentence: "The change was not judged; give the live schema with --active.")
         }
-        let sentence = rules.dialect == .prisma ? change.olderClientsSentence : change.headline
+        let moved = change.moves.filter(\.isOpen)
+        let isOpen =
+            !moved.isEmpty && (change.clientVerdict ?? .nonBreaking) < .breaking && verdict.band != .syncHasStopped
+        let sentence =
+            isOpen
+            ? ValueMove.headline(of: moved)
+            : rules.dialect == .prisma ? change.olderClientsSentence : change.headline
         var part = Report.Part(name: "change", severity: changeSeverity, sentence: sentence)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
         part.reasons += breaking(change) + served(change) + (active?.backlinks ?? []).flatMap { $0.sentences(ids: ids) }
@@ -113,6 +122,7 @@ extension CheckReport {
             part.reasons.append(words.prefix(1).uppercased() + words.dropFirst())
         }
         if let state { part.reasons.append(state) }
+        part.reasons += change.moves.filter(\.isOpen).flatMap(\.sentences)
         return part
     }
 
@@ -173,6 +183,27 @@ extension CheckReport {
             return
                 "Sync is terminated: no client syncs. Every client resets once it is enabled again, whatever changes"
         }
+    }
+}
+
+extension ValueMove {
+    /// A sentence on the fields of which values may be lost.
+    static func headline(of moves: [ValueMove]) -> String {
+        let documents = moves.compactMap(\.documents).max() ?? 0
+        let names = Set(moves.map { "\($0.old)" }).sorted().joined(separator: ", ")
+        guard moves.contains(where: { $0.isStated && $0.documents != nil }) else {
+            let place = documents > 0 ? " in \(documents.documents)" : ""
+            return "It is unknown whether new clients still see the values of \(names)\(place): it may be a rename."
+        }
+        return "New clients do not see the values of \(names) in \(documents.documents): copy them first."
+    }
+
+    /// What is known of the values, and how to settle it.
+    fileprivate var sentences: [String] {
+        let count = documents.map { "\($0.documents) \($0 == 1 ? "holds" : "hold")" } ?? "Documents may hold"
+        let start = "\(namespace): \(count) \(old) and not \(new)"
+        guard !isStated else { return ["\(start), its new name: copy the values before the deploy (shipshape plan)"] }
+        return ["\(start). In shipshape.yml, \(lines[0]) says that it is renamed, \(lines[1]) that it goes"]
     }
 }
 

@@ -119,6 +119,7 @@ package struct PlanYAML: Sendable {
                 "", "ONLY ONCE NO CLIENT READS THE OLD FIELDS, and after the other job: this job removes them.",
             ]
         case .afterDeploy where isOfPrisma:
+            if job.needsOutage { lines += [""] + PlanWords.outage(of: file.new).wrapped(to: 112) }
             lines += [
                 "",
                 "ONLY AFTER THE DEPLOY of \(file.new), or while no client runs: clients of \(file.old) would",

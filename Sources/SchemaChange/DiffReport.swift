@@ -12,6 +12,8 @@ public struct DiffReport: Sendable {
     public var changes: [SchemaChange]
     /// The pairs of a removal and an addition that look like renames.
     public var hints: [RenameHint]
+    /// The fields whose values newer clients may not see, because a document has them under the older name.
+    public var moves: [ValueMove]
     /// The counts of the documents that each change affects, in the order of the changes; `nil` if none were counted.
     ///
     /// The count is `nil` for a change that affects no collection of the older schema.
@@ -38,12 +40,14 @@ public struct DiffReport: Sendable {
     }
 
     /// Creates a report on the changes; finds the removals and additions among them that look like renames.
-    public init(old: String, new: String, dialect: Dialect, changes: [SchemaChange]) {
+    /// - Parameter removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
+    public init(old: String, new: String, dialect: Dialect, changes: [SchemaChange], removed: [String] = []) {
         self.old = old
         self.new = new
         self.dialect = dialect
         self.changes = changes
         hints = SchemaDiff.hints(in: changes)
+        moves = SchemaDiff.moves(in: changes, removed: removed)
     }
 
     /// The verdict of the most severe change; `nil` if nothing changed.

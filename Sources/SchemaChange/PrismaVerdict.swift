@@ -28,6 +28,11 @@ struct PrismaVerdict {
             retyped
         case .optionalAdded:
             safe("Nothing, unless documents already hold a field of that name with another type: check shows it.")
+        case .defaultChanged where isRequired(change.new):
+            kind(
+                fails: false, failsOld: false, losing: true,
+                "Documents without the field show the new default then. If they keep the old one, store it before the "
+                    + "deploy (shipshape plan).")
         case .defaultAdded, .defaultChanged:
             safe("Nothing: a client reads its constant default where a required field is missing or null.")
         default: safe("Nothing.")
@@ -77,6 +82,12 @@ struct PrismaVerdict {
     private var retyped: ChangeKind {
         guard let old = change.old?.node, let new = change.new?.node else { return safe("Nothing.") }
         let (fails, failsOld) = (!Self.reads(new, what: old), !Self.reads(old, what: new))
+        if !fails, !failsOld, Self.isCompared(old, new) {
+            return moved(
+                "Reading works, but filters and relations compare by the stored type: each client finds only what is "
+                    + "stored as its own type. Give the newer schema a field with another name, fill it with converted "
+                    + "values before the deploy, and remove the old field after it.")
+        }
         let advice =
             switch (fails, failsOld) {
             case (true, true):
@@ -85,9 +96,6 @@ struct PrismaVerdict {
             case (true, false): "Make the documents fit before the deploy (shipshape plan, shipshape check)."
             case (false, true):
                 "Replace all older clients before a newer one writes: the older ones fail on the new values."
-            case (false, false) where Self.isCompared(old, new):
-                "Reading works, but filters and relations compare by the stored type: convert the documents (shipshape "
-                    + "plan)."
             case (false, false) where new.refusesDoubles && !old.refusesDoubles:
                 "Check the collection before the deploy: a BigInt does not read doubles, such as the numbers that the "
                     + "shell writes."

@@ -40,14 +40,14 @@ public struct SchemaNode: Sendable {
     /// allocates memory for them only when they are set.
     public var constraints: Constraints {
         get { rare?.constraints ?? Constraints() }
-        set { rare = Rare(constraints: newValue, keyOfModel: keyOfModel, deprecation: deprecation) }
+        set { rare = Rare(constraints: newValue, use: use, deprecation: deprecation) }
     }
-    /// The name of the model whose keys a Prisma field holds, as `@relation` says; `nil` for any other field.
-    package var keyOfModel: String? {
-        get { rare?.keyOfModel }
+    /// What a Prisma client does with the field besides reading its type; empty in other dialects.
+    package var use: Use {
+        get { rare?.use ?? Use() }
         set {
-            guard newValue != keyOfModel else { return }
-            rare = Rare(constraints: constraints, keyOfModel: newValue, deprecation: deprecation)
+            guard newValue != use else { return }
+            rare = Rare(constraints: constraints, use: newValue, deprecation: deprecation)
         }
     }
     /// The `@deprecated` annotation of the property; `nil` if there is none.
@@ -55,7 +55,7 @@ public struct SchemaNode: Sendable {
         get { rare?.deprecation }
         set {
             guard newValue != deprecation else { return }
-            rare = Rare(constraints: constraints, keyOfModel: keyOfModel, deprecation: newValue)
+            rare = Rare(constraints: constraints, use: use, deprecation: newValue)
         }
     }
     /// The keywords that the reader knows but no rule evaluates, with their positions in the file.
@@ -70,12 +70,26 @@ public struct SchemaNode: Sendable {
     /// The properties that only few nodes have.
     private final class Rare: Sendable {
         let constraints: Constraints
-        let keyOfModel: String?
+        let use: Use
         let deprecation: Deprecation?
 
-        init(constraints: Constraints, keyOfModel: String?, deprecation: Deprecation?) {
-            (self.constraints, self.keyOfModel, self.deprecation) = (constraints, keyOfModel, deprecation)
+        init(constraints: Constraints, use: Use, deprecation: Deprecation?) {
+            (self.constraints, self.use, self.deprecation) = (constraints, use, deprecation)
         }
+    }
+
+    /// What a Prisma client does with a field besides reading its type.
+    package struct Use: Hashable, Sendable {
+        /// The name of the model whose keys the field holds, as `@relation` says; `nil` for any other field.
+        package var keyOfModel: String?
+        /// Whether a unique index has the field alone, as `@unique` or `@@unique` says.
+        package var isUnique = false
+        /// The function of `@default` by which clients fill the field when they write, such as `now`; `nil` if there is
+        /// none.
+        package var function: String?
+
+        /// Creates the use of a field that only holds values.
+        package init() {}
     }
 
     /// The largest number of levels of schemas inside each other that a file may have.

@@ -58,7 +58,7 @@ import Testing
         ("x Float", "x Int", "non-breaking non-breaking changed-values"),
         ("x Float", "x BigInt", "breaking non-breaking failed-queries"),
         ("x Int", "x String", "breaking breaking failed-queries failed-old-clients"),
-        ("x String", "x String @db.ObjectId", "non-breaking non-breaking"),
+        ("x String", "x String @db.ObjectId", "breaking breaking hidden-values"),
         ("x Boolean", "x Int", "non-breaking breaking failed-old-clients"),
         ("x Int", "x Json", "non-breaking breaking failed-old-clients"),
         ("x Json", "x Int", "breaking non-breaking failed-queries"),

@@ -47,6 +47,17 @@ package struct CheckHistory: Sendable {
     var difference: CheckDifference? { summaries.isEmpty ? nil : difference(at: summaries.count - 1) }
 }
 
+extension CheckHistory {
+    /// Returns the headline of a check of the live schema, with the difference from the previous check.
+    func compared(_ headline: String) -> String {
+        guard let now = summaries.last, let earlier = difference?.earlier else { return headline }
+        let change = now.failing - earlier.failing
+        let more = change == 0 ? "as many as" : "\(abs(change).grouped) \(change > 0 ? "more" : "fewer") than"
+        guard now.failing > 0 || change != 0 else { return headline }
+        return "\(headline.hasSuffix(".") ? String(headline.dropLast()) : headline), \(more) at \(earlier.at)."
+    }
+}
+
 extension Report.Series {
     /// Creates a chart of the history's counts over time; `nil` for fewer than two checks.
     init?(_ history: CheckHistory) {

@@ -38,7 +38,8 @@ package struct CheckResult: Reportable {
 
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
-        let (headline, level) = found.headline(ids: ids)
+        let (sentence, level) = found.headline(ids: ids)
+        let headline = found.rules.isLive ? history.compared(sentence) : sentence
         var report = Report(command: "check", title: title, headline: headline, level: level)
         report.file = places?.file
         report.parts = found.parts(ids: ids).map { part in

@@ -3,6 +3,7 @@ import Checking
 import Jobs
 package import Planning
 import SchemaChange
+import ServerSchema
 
 /// The jobs that `plan` made from two schemas or for repairs, in every output format.
 package struct PlanResult: Reportable {
@@ -78,7 +79,9 @@ package struct PlanResult: Reportable {
                 section("\($0.namespace)", $0.remarks, of: $0.namespace)
             }
             + (plan.remarks.isEmpty ? [] : [section("the app", plan.remarks)])
-        (report.notes, report.next) = (plan.notes, next)
+        let outage = files.first { $0.job.needsOutage && plan.dialect == .prisma }
+        report.notes = (outage.map { [PlanWords.outage(of: $0.new)] } ?? []) + plan.notes
+        report.next = next
         report.sections += partners.map(section)
         let commands = plan.collections.compactMap { collection in
             collection.validator.map { (collection.namespace, PlanWords.commands($0, of: collection.namespace)) }

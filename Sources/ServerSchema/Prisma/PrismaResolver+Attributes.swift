@@ -22,7 +22,8 @@ extension PrismaResolver {
         case "default": field.defaultValue = defaultValue(attribute, of: field)
         case "relation": field.relation = relation(attribute, of: field)
         case "ignore": field.isIgnored = true
-        case "unique", "updatedAt": break
+        case "unique": field.isUnique = true
+        case "updatedAt": break
         case let name where name.hasPrefix("db."): readNativeType(attribute, into: &field)
         case let name where name.contains("."):
             // The prefix of a native type is the name of the datasource, which need not be `db`.

@@ -104,7 +104,9 @@ private struct PrismaConversion {
         for field in model.fields where field.isRead {
             var property = SchemaNode.Property(name: field.storedName, node: value(field))
             if isRoot, field.isID { property.name = "_id" }
-            property.node.keyOfModel = related[field.name]
+            property.node.use.keyOfModel = related[field.name]
+            property.node.use.isUnique = field.isUnique || model.uniqueFields.contains(field.name)
+            if case .function(let name)? = field.defaultValue { property.node.use.function = name }
             property.node.deprecation = field.deprecation
             if property.name != field.name { property.clientName = field.name }
             properties.append(property)

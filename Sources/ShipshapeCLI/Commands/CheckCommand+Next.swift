@@ -69,7 +69,7 @@ extension CheckCommand {
         of live: String, after report: CheckReport, _ place: [(name: String, value: String)]
     ) -> String? {
         guard subject.source == nil, scan.map.isEmpty, subject.collection.count < 2 else { return nil }
-        let isStrict = comparison.policy(isStrict: severity.strict).includesPossible
+        let isStrict = comparison.policy(isStrict: severity.strict, of: subject.schema).includesPossible
         let failing =
             if let changes = report.total.changes {
                 changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)

@@ -106,7 +106,9 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
 
     func validate() throws {
         try checkExclusions()
-        if subject.collection.count > 1, comparison.active != nil {
+        if subject.collection.count > 1, comparison.active != nil,
+            subject.named.first.map(comparison.namesActive) != true
+        {
             throw ValidationError("--active goes with one --collection or none: name one, or check all of them")
         }
         if let file = failures.file, output.report.contains(file) {
@@ -223,7 +225,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             report = try await check(run, on: pool)
             applyOptions(&report, run)
             report.part = scan.part.map {
-                PartOfCheck($0, digest: run.digest, policy: comparison.policy(isStrict: severity.strict))
+                PartOfCheck(
+                    $0, digest: run.digest, policy: comparison.policy(isStrict: severity.strict, of: subject.schema))
             }
             if let (file, lines) = run.failures { try file.finish(lines.result(report)) }
         } catch {
@@ -262,7 +265,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
     /// A check with `--part`, which reads one part of a collection, has no limits for failing documents. `--join` adds
     /// up the failing documents of all parts, and applies the limits to the sums.
     private var policy: FailurePolicy {
-        var policy = comparison.policy(isStrict: severity.strict)
+        var policy = comparison.policy(isStrict: severity.strict, of: subject.schema)
         policy.includesAnomalies = Settings.current[Known.failOnAnomaly] && severity.history != nil
         return scan.part == nil ? FailingLimits.added(to: policy) : policy
     }
@@ -272,7 +275,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         report.rules.dialect = run.schema.dialect
         report.rules.engine = run.rules.assumptions.engine?.engine
         report.rules.hasSchema = run.hasSchema
-        if comparison.policy(isStrict: severity.strict).includesPossible { report.countPossible() }
+        report.rules.isLive = subject.schema.map { $0.isLive || comparison.namesActive($0) } ?? false
+        if comparison.policy(isStrict: severity.strict, of: subject.schema).includesPossible { report.countPossible() }
     }
 
     private func check(_ check: DatabasesCheck, in frame: Frame) async throws -> CommandOutcome {

@@ -38,6 +38,11 @@ enum ConfigurationSchema {
                   "type": "array",
                   "items": { "type": "string", "pattern": "=" }
                 },
+                "removed": {
+                  "description": "fields that versions of the schema removed for good, as DATABASE.COLLECTION.PATH",
+                  "type": "array",
+                  "items": { "type": "string", "pattern": "^[^.]+\\\\..+\\\\..+$" }
+                },
                 "on": {
                   "description": "shell commands to run at events of a run, as --on takes them",
                   "type": "object",

@@ -26,7 +26,7 @@ struct DoctorCommand: ConnectedCommand {
             default. shipshape.yml is read from the working folder only. The named sections below environments have \
             the same keys, and --env names the section that overrides the rest of the file. Commands write to a \
             section with protected: true only after its name was typed, or given with --yes-protected. The list \
-            thresholds, the list renames and the mapping on are keys of the file, too.
+            thresholds, the lists renames and removed, and the mapping on are keys of the file, too.
             """)
 
     @Argument(help: "The schema whose collections are examined: a file, a folder, or live.")

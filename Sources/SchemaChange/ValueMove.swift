@@ -1,0 +1,71 @@
+public import BSON
+public import ServerSchema
+
+/// A field that a schema change renames, or removes while it adds another one that could hold its values.
+///
+/// The newer clients do not see a value that a document has only under the older name.
+public struct ValueMove: Hashable, Sendable {
+    /// The collection that has the documents before the newer schema is deployed.
+    public let namespace: Namespace
+    /// The path of the field in the older schema.
+    public let old: SchemaPath
+    /// The path of the field in the newer schema.
+    public let new: SchemaPath
+    /// Whether the rename is known, from the operator or from `@map`; otherwise, it may be none.
+    public let isStated: Bool
+    /// The number of documents that hold the older field and lack the newer one; `nil` if they were not counted.
+    public var documents: Int?
+
+    /// The lines of `shipshape.yml` that settle whether the removal is a rename.
+    public var lines: [String] {
+        let (field, name) = ("\(namespace).\(old)", new.steps.last.map { SchemaPath([$0]).description } ?? "")
+        return ["renames: [\("\(field)=\(name)".quotedAsYAML)]", "removed: [\(field.quotedAsYAML)]"]
+    }
+
+    /// Whether values may be lost to the newer clients: not, if no document holds only the older field.
+    public var isOpen: Bool { documents != 0 }
+
+    /// A filter for the documents that hold the older field and lack the newer one; `nil` for fields in lists.
+    public var filter: BSONDocument? {
+        let names = [old, new].map { path in
+            path.steps.compactMap { step in if case .field(let name) = step { name } else { nil } }
+        }
+        let isPlain = zip(names, [old, new]).allSatisfy { names, path in
+            names.count == path.steps.count && names.allSatisfy { !$0.contains(".") && !$0.hasPrefix("$") }
+        }
+        guard isPlain else { return nil }
+        // A null value is nothing that could be lost.
+        return [names[0].joined(separator: "."): ["$ne": .null], names[1].joined(separator: "."): ["$exists": false]]
+    }
+}
+
+extension SchemaDiff {
+    /// Returns the renamed fields, and each removed field with the fields of its object that are added and could hold
+    /// its values.
+    /// - Parameter removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
+    static func moves(in changes: [SchemaChange], removed: [String]) -> [ValueMove] {
+        let stated = changes.filter { $0.code == .propertyRenamed }.compactMap { change in
+            change.oldNamespace.map { ValueMove(namespace: $0, old: change.oldPath, new: change.path, isStated: true) }
+        }
+        let added = changes.filter { [.requiredAdded, .optionalAdded].contains($0.code) }
+        let open = changes.filter { $0.code == .propertyRemoved }.flatMap { change -> [ValueMove] in
+            guard let namespace = change.oldNamespace, let old = change.old?.node,
+                !removed.contains("\(namespace).\(change.oldPath)")
+            else { return [] }
+            return added.filter { other in
+                other.namespace == change.namespace && other.path.steps.dropLast() == change.path.steps.dropLast()
+                    && other.new?.node.map { $0.canHold(old) } == true
+            }.map { ValueMove(namespace: namespace, old: change.oldPath, new: $0.path, isStated: false) }
+        }
+        return stated + open
+    }
+}
+
+extension SchemaNode {
+    /// Whether a field of this schema could hold the values of another field as they are.
+    fileprivate func canHold(_ other: SchemaNode) -> Bool {
+        guard isEmbedded == other.isEmbedded, types.contains(where: other.types.contains) else { return false }
+        guard case .each(let element) = items, case .each(let written) = other.items else { return true }
+        return element.canHold(written)
+    }
+}
