@@ -70,7 +70,12 @@ package struct JournalStore {
     package func expectKept(_ sequence: Int64?) throws {
         let jobs = JobStore(client: client, job: job)
         let id = sequence.map { ["job": .string(job), "range": 0, "seq": .long($0), "part": 0] as BSONValue }
-        let isKept = try id.map { try client.first(Self.collection, ["_id": $0]) != nil } ?? true
+        // A majority may not have the chunk yet, so the primary is asked for what it has.
+        let isKept =
+            try id.map { id throws(MongoError) in
+                var cursor = journal.find(["_id": id], options: ["limit": 1, "projection": ["_id": 1]])
+                return try cursor.nextDocument() != nil
+            } ?? true
         guard try !isKept || jobs.record() == nil else { return }
         throw RunError(
             .checkpointUnreadable,

@@ -155,7 +155,8 @@ package struct CommandNeeds: Sendable {
             "doctor", readsLedger,
             .may(.state, "find", for: "counts the jobs", without: "the state database is not examined"),
             .may(
-                .data, "find", "changeStream", for: "tries a change stream", without: "change streams are not examined"),
+                .data, "find", "changeStream", for: "tries a change stream",
+                without: "change streams are not examined"),
             .may(
                 .cluster, "serverStatus", for: "reads how far the oplog reaches back",
                 without: "the oplog is not examined"),

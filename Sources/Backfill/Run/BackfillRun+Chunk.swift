@@ -130,7 +130,7 @@ extension BackfillRun {
             progress = after
             tally.committed(written.map(\.id))
             let sequence = runner.keepsJournal && !written.isEmpty ? progress.journaled : nil
-            try journal.committed(sequence, in: kernel.store.journal)
+            if journal.committed(sequence) { try expectState() }
             pacing.note(writing.duration(to: .now))
             if chunk.phase == 0 { try watch?.note(written: written.map(\.id)) }
             let done = Set(written.map(\.id))
@@ -159,6 +159,12 @@ extension BackfillRun {
         tally.reset()
         stopWatching()
         kernel.events(.rerun)
+    }
+
+    /// Ends the run if another client removed the job's record, or its journal.
+    func expectState() throws {
+        let journal = journal
+        try kernel.retrying { try journal.expectKept(in: kernel.store.journal) }
     }
 
     /// Returns the progress with the documents of a chunk.

@@ -131,8 +131,8 @@ struct BackfillRun: ~Copyable {
         // may have been inserted or changed during the wait.
         if survey == nil { needing = try surveyRest() }
         try checkCollection()
-        try journal.expectKept(in: kernel.store.journal)
         try kernel.renew()
+        try expectState()
         if kernel.hasFallenBack { needing = try surveyRest() }
         try kernel.renew(setting: RangeChange.ending(isDone: needing == 0))
         return needing.flatMap { $0 > 0 ? .arrivals($0) : nil }

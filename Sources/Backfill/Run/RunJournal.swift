@@ -18,13 +18,14 @@ struct RunJournal {
     private var first: Int64?
     private var lastCheck = ContinuousClock.now
 
-    /// Notes a chunk that was committed, and looks once a second whether another client removed the job's state.
+    /// Notes a chunk that was committed.
     /// - Parameter sequence: the chunk's number in the journal; `nil` if the run keeps none.
-    mutating func committed(_ sequence: Int64?, in store: JournalStore) throws {
+    /// - Returns: whether it is time to look if another client removed the job's state: once a second.
+    mutating func committed(_ sequence: Int64?) -> Bool {
         first = first ?? sequence
-        guard lastCheck.duration(to: .now) >= .seconds(1) else { return }
+        guard lastCheck.duration(to: .now) >= .seconds(1) else { return false }
         lastCheck = .now
-        try expectKept(in: store)
+        return true
     }
 
     /// Ends the run if another client removed the job's record, or the journal of the run's first chunk.

@@ -249,7 +249,9 @@ extension PrismaSchema {
         if let text = ProcessInfo.processInfo.environment[variable] { return Self.database(of: text) }
         for line in file() {
             let parts = line.trimmed(Self.around).split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].split(separator: " ").last.map(String.init) == variable else { continue }
+            guard parts.count == 2 else { continue }
+            let name = parts[0].trimmed(Self.around)
+            guard name == variable || name == "export \(variable)" else { continue }
             return Self.database(of: String(parts[1].trimmed(Self.around)))
         }
         return nil
