@@ -25,10 +25,7 @@ extension ServerSchema {
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
-        if let contract = try Self.contract(files, namespace, in: database ?? namespace?.database) { return contract }
-        if let prisma = try PrismaReading(files) {
-            return try prisma.schema(namespace, in: database ?? namespace?.database)
-        }
+        if let prisma = try prisma(files, namespace, in: database ?? namespace?.database) { return prisma }
         var reading = SchemaReading(files: files, wanted: namespace)
         var schema = try reading.run()
         guard let namespace, files.isFolder else { return schema }
@@ -53,11 +50,8 @@ extension ServerSchema {
         at path: String, named name: String? = nil, namespace: Namespace? = nil, database: String? = nil
     ) throws(SchemaError) -> ServerSchema {
         let files = try SchemaFiles(at: path, named: name)
-        let contract = try Self.contract(files, nil, requiring: namespace, in: database ?? namespace?.database)
-        if let contract { return contract }
-        if let prisma = try PrismaReading(files) {
-            return try prisma.schema(nil, requiring: namespace, in: database ?? namespace?.database)
-        }
+        let prisma = try prisma(files, nil, requiring: namespace, in: database ?? namespace?.database)
+        if let prisma { return prisma }
         var reading = SchemaReading(files: files, wanted: namespace, isForLint: true)
         return try reading.run()
     }

@@ -23,7 +23,7 @@ public struct CollectionSchema: Sendable {
     /// The schema that each document must fit.
     public var root: SchemaNode
     /// The dialect in which the schema is written.
-    public var dialect = Dialect.appServices
+    public var dialect: Dialect
     /// The embedded types of a Prisma schema, by their names; empty in other dialects.
     ///
     /// Each type is described once; types inside it are only referred to (``SchemaNode/isReference``).
@@ -37,9 +37,8 @@ public struct CollectionSchema: Sendable {
     private(set) var links: LinkIndex?
 
     /// Creates the schema of a collection.
-    public init(namespace: Namespace, root: SchemaNode) {
-        self.namespace = namespace
-        self.root = root
+    public init(namespace: Namespace, root: SchemaNode, dialect: Dialect = .appServices) {
+        (self.namespace, self.root, self.dialect) = (namespace, root, dialect)
     }
 }
 
@@ -125,31 +124,6 @@ extension ServerSchema {
         var schema = self
         for index in schema.collections.indices { schema.collections[index].move(from: own, to: database) }
         for index in schema.neighbours.indices { schema.neighbours[index].move(from: own, to: database) }
-        return schema
-    }
-}
-
-extension ServerSchema {
-    /// Returns the schemas with only one collection; the others become ``neighbours``.
-    /// - Parameters:
-    ///   - namespace: the only collection that the caller asks for; `nil` if the caller asks for all.
-    ///   - required: a collection that must exist if `namespace` is `nil`.
-    ///   - missing: the words of the error before the name of the collection.
-    /// - Throws: ``SchemaError`` at `location` if the collection does not exist.
-    func only(
-        _ namespace: Namespace?, requiring required: Namespace?, else missing: String, at location: SourceLocation
-    ) throws(SchemaError) -> ServerSchema {
-        if let asked = namespace ?? required, self[asked] == nil {
-            let known = collections.map(\.namespace.description)
-            throw SchemaError(
-                .schemaMissing, at: location, "\(missing) \(asked)",
-                remedy: Spelling.hint(for: asked.description, among: known)
-                    ?? "there is one for \(known.joined(separator: ", "))")
-        }
-        guard let namespace else { return self }
-        var schema = self
-        schema.neighbours = collections.filter { $0.namespace != namespace }
-        schema.collections.removeAll { $0.namespace != namespace }
         return schema
     }
 }

@@ -7,12 +7,9 @@ extension ServerSchema {
     /// The schemas are the validators that Prisma applies to the collections, so a verdict is the server's. Source:
     /// `packages/2-mongo-family` and `packages/3-mongo-target` of prisma/prisma at ``ContractResolver/release``.
     /// - Returns: The schemas; `nil` if the files are not a contract.
-    /// - Throws: ``SchemaError`` if the files cannot be read or have errors, if they mix two versions of Prisma, if no
-    ///   database is known, or if the collection does not exist.
-    static func contract(
-        _ files: SchemaFiles, _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?
-    ) throws(SchemaError) -> ServerSchema? {
-        var (files, roots): (SchemaFiles, [String: SchemaNode]) = (files, [:])
+    /// - Throws: ``SchemaError`` if the files cannot be read or have errors, or if no database is known.
+    static func contract(_ files: inout SchemaFiles, in database: String?) throws(SchemaError) -> ServerSchema? {
+        let roots: [String: SchemaNode]
         var schema = ServerSchema(dialect: .jsonSchema, collections: [])
         let paths = try files.contractPaths()
         if !paths.isEmpty {
@@ -34,20 +31,12 @@ extension ServerSchema {
         } else {
             return nil
         }
-        guard let database else {
-            throw SchemaError(
-                .databaseUnknown, at: files.location(), "a contract names collections, but no database",
-                remedy: "write database: NAME into shipshape.yml, or set SHIPSHAPE_DATABASE=NAME")
-        }
-        for (name, root) in roots.sorted(by: { $0.key < $1.key }) {
-            var collection = CollectionSchema(namespace: Namespace(database: database, collection: name), root: root)
-            collection.dialect = .jsonSchema
-            schema.collections.append(collection)
+        guard let database else { throw .noDatabase(of: "a contract", at: files.location()) }
+        schema.collections = roots.sorted { $0.key < $1.key }.map { name, root in
+            .init(namespace: Namespace(database: database, collection: name), root: root, dialect: .jsonSchema)
         }
         schema.isContract = true
-        schema.sources = files.sources.sorted { $0.path < $1.path }
-        return try schema.only(
-            namespace, requiring: required, else: "the contract has no validator of", at: files.location())
+        return schema
     }
 }
 

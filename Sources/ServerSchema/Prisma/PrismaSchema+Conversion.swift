@@ -21,8 +21,7 @@ extension PrismaSchema {
             }
             var collection = CollectionSchema(
                 namespace: Namespace(database: database, collection: model.collection),
-                root: conversion.object(model, isRoot: true))
-            collection.dialect = .prisma
+                root: conversion.object(model, isRoot: true), dialect: .prisma)
             collection.types = definitions
             collections.append(collection)
         }
