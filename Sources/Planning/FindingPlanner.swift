@@ -57,7 +57,9 @@ struct FindingPlanner {
     private func group(at path: SchemaPath, for findings: [ViolationGroup]) -> FieldGroup {
         var group = FieldGroup(path: path)
         let parts = findings.map { finding in
-            let planner = inside(finding.branches)
+            var planner = self
+            // The values select these schemas of `oneOf` and `anyOf`.
+            if !finding.branches.isEmpty { planner.fields.new.root = root.unfolded(finding.branches) }
             let repair = planner.repair(of: finding)
             return (repair, planner.part(for: finding, repair))
         }
@@ -66,14 +68,6 @@ struct FindingPlanner {
             group.entries += entries.filter(\.reshapes) + entries.filter { !$0.reshapes }
         }
         return group
-    }
-
-    /// Returns the planner for values that select the given schemas of `oneOf` and `anyOf`.
-    private func inside(_ branches: [SchemaBranch]) -> FindingPlanner {
-        guard !branches.isEmpty else { return self }
-        var planner = self
-        planner.fields.new.root = root.unfolded(branches)
-        return planner
     }
 
     /// Returns the fields whose values select the schemas, as a filter; `nil` if a job cannot name one of them.

@@ -37,10 +37,7 @@ package struct StepLine: Hashable, Sendable {
     }
 
     /// The text of the step on one line of the job file, without the dash.
-    package var text: String {
-        let lines = lines
-        return lines.count == 1 ? lines[0] : "{\(lines.joined(separator: ", "))}"
-    }
+    package var text: String { condition == nil ? lines[0] : "{\(lines.joined(separator: ", "))}" }
 
     /// The lines of the step in the job file: its kind with its settings and, if it has a condition, `where`.
     package var lines: [String] {

@@ -70,11 +70,9 @@ extension SchemaNode {
                 properties.append(property)
                 continue
             }
-            var known = properties[index].node
-            known.take(types: property.node.types)
-            let values = property.node.constraints.allowedValues
-            if schemas.count == 1, known.constraints.allowedValues == nil { known.constraints.allowedValues = values }
-            properties[index].node = known
+            properties[index].node.take(types: property.node.types)
+            guard schemas.count == 1, properties[index].node.constraints.allowedValues == nil else { continue }
+            properties[index].node.constraints.allowedValues = property.node.constraints.allowedValues
         }
         items = items ?? schemas.compactMap(\.items).first
         if !hasAdditionalProperties, schemas.allSatisfy(\.hasAdditionalProperties) {

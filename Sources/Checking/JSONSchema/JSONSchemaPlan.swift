@@ -234,17 +234,18 @@ extension JSONSchemaPlan {
     ///
     /// A node outside of `nodes`, such as one of an engine's rules, is in none.
     func branches(around node: Int) -> [SchemaBranch] {
-        var branches: [SchemaBranch] = []
-        var node = node < origins.count ? node : 0
-        while node > 0 {
-            if case .combination(let kind, let index) = origins[node].step, [.oneOf, .anyOf].contains(kind) {
-                let fields = selectors.filter { $0.member == node }.map { ($0.name, $0.value) }
-                let selectors = BSONDocument(fields)
-                branches.append(SchemaBranch(path: origins[node].path, kind: kind, index: index, selectors: selectors))
+        lineage(of: node < origins.count ? node : 0).reversed().compactMap { node in
+            guard case .combination(let kind, let index) = origins[node].step, [.oneOf, .anyOf].contains(kind) else {
+                return nil
             }
-            node = Int(origins[node].parent)
+            let fields = selectors.filter { $0.member == node }.map { ($0.name, $0.value) }
+            return .init(path: origins[node].path, kind: kind, index: index, selectors: BSONDocument(fields))
         }
-        return branches.reversed()
+    }
+
+    /// Returns a node and those around it, from the inside outwards, without the root.
+    func lineage(of node: Int) -> [Int] {
+        sequence(first: node) { Int(origins[$0].parent) }.prefix { $0 > 0 }
     }
 
     /// Returns in words what the finding's own schema expects.

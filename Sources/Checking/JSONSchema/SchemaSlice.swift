@@ -33,12 +33,9 @@ struct SchemaSlice {
     /// Returns the topmost node whose name is empty or contains a dot, among `node` and its ancestors.
     /// - Returns: `nil` if there is no such node.
     private func topmostPath(of node: Int) -> Int? {
-        var (node, found) = (node, nil as Int?)
-        while node > 0 {
-            if case .property(let name) = plan.origins[node].step, name.isEmpty || name.contains(".") { found = node }
-            node = Int(plan.origins[node].parent)
+        plan.lineage(of: node).last { node in
+            if case .property(let name) = plan.origins[node].step { name.isEmpty || name.contains(".") } else { false }
         }
-        return found
     }
 
     /// Whether the filter for a finding matches only documents with this finding.
@@ -49,12 +46,8 @@ struct SchemaSlice {
     /// also fit another one of them.
     private func isExact(_ finding: Finding) -> Bool {
         guard finding.rule != .oneOf, finding.rule != .additionalItem else { return false }
-        var node = Int(finding.node)
-        while node > 0 {
-            if plan.selectors.contains(where: { $0.member == node && !$0.excludesOthers }) { return false }
-            node = Int(plan.origins[node].parent)
-        }
-        return true
+        let around = plan.lineage(of: Int(finding.node))
+        return !plan.selectors.contains { around.contains(Int($0.member)) && !$0.excludesOthers }
     }
 
     /// Returns a schema for the finding's node; `nil` if there is no suitable one.
@@ -145,14 +138,12 @@ struct SchemaSlice {
     /// Returns a schema for whole documents that applies `leaf` only to the values of one node.
     private func around(_ leaf: BSONDocument, at node: Int) -> BSONDocument {
         var schema = leaf
-        var node = node
-        while node > 0 {
+        for node in plan.lineage(of: node) {
             let origin = plan.origins[node]
             schema = step(origin.step, to: schema, in: plan.origins[Int(origin.parent)].schema)
             if case .combination = origin.step, let others = others(than: node) {
                 schema = ["anyOf": [.object(others), .object(schema)]]
             }
-            node = Int(origin.parent)
         }
         return schema
     }

@@ -22,11 +22,8 @@ extension SchemaNode {
     /// - Parameter isClosed: whether an object must not have fields that the schema does not name.
     fileprivate func written(isClosed: Bool, isNullable: Bool = false) -> SchemaNode {
         var node = mapped { child, step in
-            if case .field(let name) = step {
-                child.written(isClosed: isClosed, isNullable: !requires(name))
-            } else {
-                child.written(isClosed: isClosed)
-            }
+            let isNullable = if case .field(let name) = step { !requires(name) } else { false }
+            return child.written(isClosed: isClosed, isNullable: isNullable)
         }
         (node.scalar, node.defaultValue) = (nil, nil)
         if scalar == nil, types.contains(.double) { node.types.append(.int) }
@@ -34,9 +31,8 @@ extension SchemaNode {
             node.types.insert(.null, at: 0)
             node.constraints.allowedValues?.append(.null)
         }
-        for index in constraints.combinations.indices {
-            node.constraints.combinations[index].nodes = constraints.combinations[index].nodes
-                .map { $0.written(isClosed: isClosed) }
+        node.constraints.combinations = constraints.combinations.map { combination in
+            .init(kind: combination.kind, nodes: combination.nodes.map { $0.written(isClosed: isClosed) })
         }
         guard hasProperties else { return node }
         // The schemas in `oneOf` name the other fields of an object, so they are closed in its place.
