@@ -62,7 +62,7 @@ struct OutputFlags: ParsableArguments {
 
     private static func write(_ text: String, to path: String) throws {
         do {
-            try AtomicFile.write((text.hasSuffix("\n") ? text : text + "\n").utf8, to: path)
+            try AtomicFile.write(Console.terminated(text).utf8, to: path)
         } catch {
             throw OutputError(report: path, error)
         }

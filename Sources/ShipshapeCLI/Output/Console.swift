@@ -60,10 +60,17 @@ enum Console {
     /// Control characters are not escaped here, because the format of the result has its own rules for escaping.
     static func result(_ text: String) throws {
         do {
-            _ = try FileDescriptor.standardOutput.writeAll((text.hasSuffix("\n") ? text : text + "\n").utf8)
+            _ = try FileDescriptor.standardOutput.writeAll(terminated(text).utf8)
         } catch {
             throw OutputError(description: "cannot write to standard output: \(error)")
         }
+    }
+
+    /// Returns a result with a newline at its end.
+    ///
+    /// The last byte decides, because Swift treats a carriage return with a line feed as one character.
+    static func terminated(_ text: String) -> String {
+        text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
     }
 
     /// Writes lines for the operator to standard error, with a newline at their end.

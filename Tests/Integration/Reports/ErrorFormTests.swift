@@ -3,6 +3,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import ShipshapeCLI
+
 /// Tests errors of commands that write JSON: one line of JSON on standard error, which fits the schema of errors.
 @Suite struct ErrorFormTests {
     @Test(arguments: [
@@ -44,7 +46,7 @@ import Testing
 
 /// Every command that reports findings supports every output format.
 @Suite struct EveryFormTests {
-    static let forms = ["text", "json", "jsonl", "markdown", "html", "junit", "github", "sarif", "gitlab"]
+    static let forms = OutputForm.allCases.map(\.rawValue)
 
     @Test func eachCommandKnowsEachForm() async throws {
         let mongod = try await Mongod.shared
