@@ -44,7 +44,12 @@ package struct FailureCollection {
             try pool.client().collection(namespace).insert([mark], options: ["writeConcern": ["w": "majority"]])
         } catch {
             // Another check may have marked it at the same time.
-            guard error.code == .duplicateKey else { throw error }
+            if error.code == .duplicateKey { return }
+            // A view, a collection of time series, or a validator.
+            guard [.commandNotSupportedOnView, .badValue, .documentValidationFailure].contains(error.code) else {
+                throw error
+            }
+            throw UsageError("--failures db:\(namespace): the collection refuses what check stores: \(error)")
         }
     }
 

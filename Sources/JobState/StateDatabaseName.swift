@@ -2,9 +2,9 @@
 package enum StateDatabaseName {
     /// Whether a database of this name can hold the state of jobs, or the history of checks.
     ///
-    /// The databases of the server itself cannot, and neither can a name that the server refuses.
+    /// The databases of the server and of the sync service cannot, and neither can a name that the server refuses.
     package static func isValid(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 63 && !["admin", "local", "config"].contains(name)
-            && !name.contains { "/\\. \"$".contains($0) }
+            && !name.hasPrefix("__realm_sync") && !name.contains { "/\\. \"$".contains($0) }
     }
 }

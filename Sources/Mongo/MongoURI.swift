@@ -192,6 +192,11 @@ extension MongoURI {
 
     private static func checkReadable(_ path: String, _ what: String) throws(MongoError) {
         guard unsafe access(path, R_OK) == 0 else { throw .unusable(what, unsafe String(cString: strerror(errno))) }
+        // Opening a named pipe would wait for a writer without an end.
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .unusable(what, "it is not a file")
+        }
     }
 }
 

@@ -21,7 +21,9 @@ extension Namespace {
         case "admin", "config", "local": "the database belongs to the server"
         case _ where database == "__realm_sync" || database.hasPrefix("__realm_sync_"):
             "the database belongs to the sync service"
-        case stateDatabase: "the database holds the state of jobs (state-database names it)"
+        // The server allows no second database whose name differs in upper and lower case only.
+        case _ where database.lowercased() == stateDatabase?.lowercased():
+            "the database holds the state of jobs (state-database names it)"
         default: nil
         }
     }

@@ -257,6 +257,10 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         guard let history = severity.history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
         try await pool.requirePrivileges(for: "check", on: history.resources)
+        let names = try await onOwnedThread(name: "history") { () throws in try pool.client().databaseNames() }
+        if let other = names.first(where: { $0 != name && $0.lowercased() == name.lowercased() }) {
+            throw UsageError("--history \(history): the deployment has \(other), which differs in case only")
+        }
         return HistoryDatabase(name, on: pool)
     }
 

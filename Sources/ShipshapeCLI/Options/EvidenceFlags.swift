@@ -82,9 +82,9 @@ struct FailuresFlags: ParsableArguments {
         guard text.hasPrefix(prefix), let namespace = Namespace(String(text.dropFirst(prefix.count))) else {
             throw ValidationError("--failures \(text): write db:NAME.COLLECTION")
         }
-        guard StateDatabaseName.isValid(namespace.database), !namespace.database.hasPrefix("__realm_sync"),
-            !namespace.collection.hasPrefix("system.")
-        else { throw ValidationError("--failures \(text): it cannot hold failing documents: name another place") }
+        guard StateDatabaseName.isValid(namespace.database), !namespace.collection.hasPrefix("system.") else {
+            throw ValidationError("--failures \(text): it cannot hold failing documents: name another place")
+        }
         if let reason = namespace.refusal() { throw ValidationError("--failures \(text): \(reason)") }
         return namespace
     }

@@ -81,6 +81,9 @@ import Testing
             try await other.fill(
                 "between",
                 [["_id": "2", "record": "check_failure"], ["_id": "3"], ["_id": "4", "record": "check_failure"]])
+            _ = try await other.run(["create": "view", "viewOn": "nothing", "pipeline": .array(of: [])])
+            _ = try await other.run(["create": "times", "timeseries": ["timeField": "t"]])
+            _ = try await other.run(["create": "strict", "validator": ["x": 1]])
             for (place, message) in [
                 ("\(database.name).person", "the collection itself is checked: name another one"),
                 ("\(other.name).mine", "the collection has documents that no check wrote"),
@@ -93,6 +96,10 @@ import Testing
                 ("\(other.name).$cmd", "a collection's name cannot hold a $"),
                 ("\(other.name).x$y", "a collection's name cannot hold a $"),
                 ("\(other.name).\(String(repeating: "x", count: 256))", "the name is too long for a server"),
+                ("SHIPSHAPE.jobs", "the database holds the state of jobs"),
+                ("\(other.name).view", "the collection refuses what check stores"),
+                ("\(other.name).times", "the collection refuses what check stores"),
+                ("\(other.name).strict", "the collection refuses what check stores"),
                 (other.name, "write db:NAME.COLLECTION"),
             ] {
                 let run = try await check(["--failures", "db:\(place)"])
@@ -102,6 +109,12 @@ import Testing
             // The server is asked before any document is read.
             let otherCase = try await check(["--failures", "db:\(other.name.uppercased()).failures"])
             #expect(otherCase.exitCode == 65 && otherCase.output.isEmpty, "\(otherCase.errors)")
+            for (name, message) in [
+                (other.name.uppercased(), "which differs in case only"), ("__realm_sync", "cannot be the name"),
+            ] {
+                let run = try await check(["--history", "db:\(name)"])
+                #expect(run.exitCode == 64 && run.errors.contains(message) && run.output.isEmpty, "\(run.errors)")
+            }
             #expect(try await database.count("person") == 3)
             #expect(try await other.count("mine") == 2)
         }

@@ -131,12 +131,16 @@ import Testing
             openssl req -x509 -newkey rsa:2048 -keyout "$1/key" -out "$1/cert" -days 2 -passout pass:sesame -subj \
             /CN=a &&
             openssl genrsa -out "$1/other" 2048 && cat "$1/cert" "$1/key" >"$1/locked.pem" &&
-            cat "$1/cert" "$1/other" >"$1/mixed.pem" && cp "$1/cert" "$1/cert.pem" && echo garbage >"$1/garbage.pem"
+            cat "$1/cert" "$1/other" >"$1/mixed.pem" && cp "$1/cert" "$1/cert.pem" && echo garbage >"$1/garbage.pem" &&
+            mkdir "$1/folder.pem" && mkfifo "$1/pipe.pem" && ln -s /dev/zero "$1/zeros.pem"
             """
         let made = try await Program.shell(script, [folder.path.string])
         try #require(made.exitCode == 0, "\(made.errors)")
         let cases = [
             ("tlsCAFile", "garbage", "it holds no certificate in PEM form"),
+            ("tlsCAFile", "folder", "it is not a file"), ("tlsCertificateKeyFile", "folder", "it is not a file"),
+            ("tlsCAFile", "pipe", "it is not a file"), ("tlsCertificateKeyFile", "pipe", "it is not a file"),
+            ("tlsCAFile", "zeros", "it is not a file"), ("tlsCAFile", "b%0A%1Bx", "No such file or directory"),
             ("tlsCertificateKeyFile", "garbage", "it holds no certificate in PEM form"),
             ("tlsCertificateKeyFile", "cert", "it holds no key in PEM form"),
             ("tlsCertificateKeyFile", "mixed", "the key is not that of the certificate"),
@@ -148,7 +152,8 @@ import Testing
                 "status", "--uri", "mongodb://\(Self.nowhere)/?tls=true&\(option)=\(path)",
             ])
             #expect(run.exitCode == 78, "\(run.errors)")
-            #expect(run.errors.contains("\(path): \(reason)"), "\(run.errors)")
+            let shown = path.replacing("%0A%1B", with: "\\n\\u001b")
+            #expect(run.errors.contains("\(shown): \(reason)"), "\(run.errors)")
         }
         let locked = [
             "status", "--uri",
