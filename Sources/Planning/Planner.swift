@@ -10,6 +10,8 @@ package struct Planner: Sendable {
     /// The next schema.
     package let new: ServerSchema
     let options: PlanOptions
+    /// The largest number of changes that are planned; each takes about a millisecond.
+    private static let mostChanges = 1_000
 
     /// Creates a planner for two schemas of the same dialect; `options` has the renames, defaults and steps that the
     /// user states.
@@ -23,6 +25,11 @@ package struct Planner: Sendable {
     ///   ``JobError`` when a planned step does not fit the schemas, which is a defect of the planner.
     package func plan(only: Namespace? = nil) throws -> SchemaPlan {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
+        guard changes.count(where: { only == nil || $0.namespace == only }) <= Self.mostChanges else {
+            throw PlanError(
+                "the schemas differ in more than \(Self.mostChanges) places, the limit for a plan: plan each collection "
+                    + "with --collection, or change the schema in smaller steps")
+        }
         var served = changes
         let stated = try statedValues()
         var steps: [StatedStep.Found] = []

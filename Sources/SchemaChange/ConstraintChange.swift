@@ -52,6 +52,7 @@ struct ConstraintChange {
     private mutating func values(_ old: [BSONValue]?, _ new: [BSONValue]?) {
         guard let new else { return old == nil ? () : note("enum", letsInLess: false) }
         guard let old else { return note("enum", letsInLess: true) }
+        guard old != new else { return }
         let (before, after) = (Set(old), Set(new))
         if !before.isSubset(of: after) {
             note("enum", letsInLess: true)

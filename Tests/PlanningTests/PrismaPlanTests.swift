@@ -34,6 +34,15 @@ import Testing
         return plan
     }
 
+    @Test func aPlanHasALimit() throws {
+        func fields(_ count: Int) throws -> ServerSchema {
+            try Self.schema((0..<count).map { "f\($0) Int?" }.joined(separator: "\n"))
+        }
+        #expect(try plan(fields(0), fields(1_000)).collections.count == 1)
+        let error = #expect(throws: PlanError.self) { try plan(fields(0), fields(1_001)) }
+        #expect(error?.description.hasPrefix("the schemas differ in more than 1000 places") == true)
+    }
+
     /// Returns the plan that repairs the documents for their schema.
     ///
     /// Throws if a job of the plan cannot be compiled. Drafts of jobs are not compiled.

@@ -65,18 +65,27 @@ import Testing
         func models(_ count: Int) -> String {
             (0..<count).map { "model M\($0) {\n  id Int @id @map(\"_id\")\n  t T\n}\n" }.joined()
         }
-        #expect(Self.prisma(type + models(240)) == [])
-        #expect(Self.prisma(type + models(250)).map(\.code) == [.tooLarge])
+        #expect(Self.prisma(type + models(200)) == [])
+        #expect(Self.prisma(type + models(210)).map(\.code) == [.tooLarge])
     }
 
     @Test func theFieldsOfAFileHaveALimit() {
         func fields(_ count: Int) -> String { Self.model((0..<count).map { "f\($0) Int" }.joined(separator: "\n")) }
-        #expect(Self.prisma(fields(24_998)) == [])
-        #expect(Self.prisma(fields(25_000)).map(\.code) == [.tooLarge])
+        #expect(Self.prisma(fields(20_998)) == [])
+        #expect(Self.prisma(fields(21_000)).map(\.code) == [.tooLarge])
         let list = String(repeating: "1, ", count: 30_000)
         #expect(Self.prisma(Self.model("f Int[] @default([\(list)1])")).map(\.code) == [.tooLarge])
         let dots = String(repeating: "a.", count: 30_000)
         #expect(Self.prisma(Self.model("f Int @\(dots)a")).map(\.code) == [.tooLarge])
+    }
+
+    /// Only the annotation and what follows it is kept of a comment.
+    @Test func anAnnotationIsFoundInALongComment() throws {
+        let lines = String(repeating: "/// line\n", count: 5_000)
+        let fields = "\(lines)/// @deprecated\n/// 2027-03-31\n\(lines)f Int\n/// text\ng Int"
+        let text = "datasource db {\n  provider = \"mongodb\"\n}\n\(Self.model(fields))\n"
+        let schema = try PrismaSchema(files: [SchemaSource(path: "s.prisma", text: text)])
+        #expect(schema.models[0].fields.map { $0.deprecation?.day } == [nil, "2027-03-31", nil])
     }
 
     @Test func theErrorsOfAFileHaveALimit() {

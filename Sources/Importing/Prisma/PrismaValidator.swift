@@ -11,20 +11,23 @@ struct PrismaValidator {
     private var isEmbedded = false
     /// The titles of the objects that contain the value.
     private var around: [String] = []
+    /// The bytes of all enums that were written out.
     private var size = 0
+    /// The most such bytes; while a validator is made, each takes about 70 bytes of memory.
+    private static let largest = 1 << 19
 
     /// Returns the schema of a collection's documents.
     /// - Throws: ``SchemaError`` if it is too large for MongoDB.
     mutating func root(_ node: SchemaNode) throws(SchemaError) -> ValidatorSchema {
         let schema = object(node, at: SchemaPath())
-        guard size <= ImportedSchema.largest else { throw .tooLarge(at: node.location) }
+        guard size <= Self.largest else { throw .tooLarge(at: node.location) }
         return schema
     }
 
     private mutating func object(_ node: SchemaNode, at path: SchemaPath) -> ValidatorSchema {
         var schema = ValidatorSchema(types: [.object])
         schema.title = node.title
-        guard size <= ImportedSchema.largest else { return schema }
+        guard size <= Self.largest else { return schema }
         guard !node.properties.isEmpty else {
             let title = node.title ?? ""
             let reason = around.contains(title) ? "contains itself" : "has no fields, or is in too many places"
@@ -80,7 +83,7 @@ struct PrismaValidator {
             schema.values = node.constraints.allowedValues
             // An enum of many values can be the type of many fields.
             size += (schema.values ?? []).reduce(0) { $0 + 8 + ($1.text?.utf8.count ?? 0) }
-            if size > ImportedSchema.largest { schema.values = nil }
+            if size > Self.largest { schema.values = nil }
             return schema
         }
         guard scalar != .json else { return ValidatorSchema() }

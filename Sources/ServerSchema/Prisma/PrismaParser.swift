@@ -10,7 +10,7 @@ struct PrismaParser {
     private var partCount = 0
 
     /// The largest number of such parts in a file; a field takes about 1.5 KiB of memory until it is compiled.
-    static let mostParts = 25_000
+    static let mostParts = 21_000
     private var depth = 0
     /// Whether the file is a contract of Prisma 8: its enums have stored values after `=`, and `_id` is a name.
     private let isContract: Bool

@@ -36,6 +36,8 @@ struct PrismaToken {
 struct PrismaLexer {
     /// The number of errors after which the rest of the file is not read.
     static let mostErrors = 1_000
+    /// The number of bytes after which the rest of a comment is not read.
+    private static let mostComment = 10_000
 
     private let file: String
     private let bytes: [UInt8]
@@ -82,13 +84,14 @@ struct PrismaLexer {
 
     private mutating func keepComment(from start: Int) {
         let isWholeLine = bytes[lineStart..<start].allSatisfy { $0 == 0x20 || $0 == 0x09 }
-        let text = text(from: start + 3)
-        if isWholeLine, comment.isWholeLine, comment.line == line - 1 {
-            comment.text += "\n" + text
-            comment.line = line
-        } else {
-            comment = (text, line, isWholeLine)
-        }
+        let continues = isWholeLine && comment.isWholeLine && comment.line == line - 1
+        comment = (continues ? comment.text : "", line, isWholeLine)
+        // Only an annotation such as `@deprecated`, and the text after it, is read.
+        guard comment.text.utf8.count < Self.mostComment,
+            !comment.text.isEmpty || bytes[start..<offset].contains(UInt8(ascii: "@"))
+        else { return }
+        let text = bytes[start + 3..<min(offset, start + Self.mostComment)]
+        comment.text += "\n" + String(decoding: text, as: UTF8.self)
     }
 
     private mutating func lineEnd() -> PrismaToken {
