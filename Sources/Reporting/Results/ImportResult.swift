@@ -117,8 +117,8 @@ extension ImportResult {
 
         /// The paths of the notes: at most three, then the number of the others.
         private var paths: String {
-            var paths: [String] = []
-            for note in notes where !paths.contains("\(note.path)") { paths.append("\(note.path)") }
+            var seen: Set<String> = []
+            let paths = notes.map { "\($0.path)" }.filter { seen.insert($0).inserted }
             let shown = paths.prefix(3).joined(separator: ", ")
             return paths.count > 3 ? "\(shown) and \((paths.count - 3).grouped) more" : shown
         }
