@@ -1,6 +1,5 @@
 public import BSON
 public import ServerSchema
-import Synchronization
 
 /// The schema of one collection, compiled once into flat arrays against which documents are checked.
 ///
@@ -57,20 +56,8 @@ public struct CompiledSchema: Sendable {
         let paths: [SchemaPath]
         /// A text for each node that says what the schema expects there.
         let expectations: [String]
-        let shown = ShownPaths()
-    }
-
-    /// The paths as reports show them, computed when they are first needed.
-    final class ShownPaths: Sendable {
-        private let names = Mutex<Set<String>?>(nil)
-
-        func names(of paths: [SchemaPath]) -> Set<String> {
-            names.withLock { names in
-                let known = names ?? Set(paths.map(\.description))
-                names = known
-                return known
-            }
-        }
+        /// The index of the paths as reports show them.
+        let shown = NameIndex()
     }
 
     /// A keyword that no rule judges.
@@ -294,7 +281,7 @@ extension CompiledSchema {
         // An engine judges all values, also those that the schema does not name.
         if EngineRule.named(rule) != nil { return true }
         if dialect == .prisma { return node(at: SchemaPath(shown: path)) != nil }
-        if texts.shown.names(of: texts.paths).contains(path) { return true }
+        if texts.shown.position(of: path, among: texts.paths.lazy.map(\.description)) != nil { return true }
         // `nodes` has no entries for constraints and for schemas of the `jsonschema` dialect, so `zip` leaves out the
         // paths of their nodes.
         return zip(texts.paths, nodes).contains { place, node in

@@ -46,17 +46,20 @@ package struct RelatedPaths: Sendable {
 /// The positions of names in a long list, computed at the first lookup.
 ///
 /// An index is valid for one list only; if the list changes, its owner creates a new index.
-final class NameIndex: Sendable {
+package final class NameIndex: Sendable {
     /// The length up to which a list is searched name by name, without an index.
     private static let smallCount = 16
 
     private let positions = Mutex<[String: Int]?>(nil)
 
+    /// Creates an index for a list of any length.
+    package init() {}
+
     /// Creates an index for a list of `count` names; `nil` if the list is short.
-    init?(count: Int) { guard count > Self.smallCount else { return nil } }
+    package init?(count: Int) { guard count > Self.smallCount else { return nil } }
 
     /// Returns the first position of a name; `nil` if `names` does not contain it.
-    func position(of name: String, among names: some Collection<String>) -> Int? {
+    package func position(of name: String, among names: some Collection<String>) -> Int? {
         positions.withLock { positions in
             let known =
                 positions

@@ -195,16 +195,14 @@ extension SourceDocument {
 
 /// Finds members of large objects by their names; each object is searched through only once.
 private final class MemberIndex {
-    private var positions: [SourceLocation: [String: Int]] = [:]
+    private var indexes: [SourceLocation: NameIndex] = [:]
 
     /// Returns the value of the first member with a name; `nil` if there is none.
     func value(of name: String, in json: LocatedJSON) -> LocatedJSON? {
-        guard let members = json.members, members.count > 16 else { return json[name] }
-        if positions[json.location] == nil {
-            let names = members.enumerated().map { ($0.element.name, $0.offset) }
-            positions[json.location] = Dictionary(names) { first, _ in first }
-        }
-        return positions[json.location]?[name].map { members[$0].value }
+        guard let members = json.members, let index = indexes[json.location] ?? NameIndex(count: members.count)
+        else { return json[name] }
+        indexes[json.location] = index
+        return index.position(of: name, among: members.lazy.map(\.name)).map { members[$0].value }
     }
 }
 
