@@ -27,8 +27,8 @@ package struct Planner: Sendable {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
         guard changes.count(where: { only == nil || $0.namespace == only }) <= Self.mostChanges else {
             throw PlanError(
-                "the schemas differ in more than \(Self.mostChanges) places, the limit for a plan: plan each collection "
-                    + "with --collection, or change the schema in smaller steps")
+                "the schemas differ in more than \(Self.mostChanges) places, the limit for a plan: plan each "
+                    + "collection with --collection, or change the schema in smaller steps")
         }
         var served = changes
         let stated = try statedValues()
