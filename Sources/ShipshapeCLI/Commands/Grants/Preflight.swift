@@ -38,7 +38,7 @@ extension ClientPool {
         }
         if let user, let missing = MissingPrivileges(of: user, for: needs, on: places) { throw missing }
         guard needs.isWriting else { return }
-        try await requirePrimary()
+        try await refuseSecondary()
         try Settings.current.confirmWriting(needs.command)
     }
 }
@@ -48,12 +48,13 @@ extension ClientPool {
     ///
     /// The driver then asks no other member, and a write would be tried again until a primary has been awaited in vain.
     /// During an election, there is no primary, and the command waits.
-    private func requirePrimary() async throws {
+    private func refuseSecondary() async throws {
         guard redactedURI.hasPrefix("mongodb://"), !redactedURI.contains("replicaSet="),
             redactedURI.split(separator: "/", maxSplits: 3).dropFirst().first?.contains(",") == false
         else { return }
-        let hello = try await withClient { client throws(MongoError) in try client.hello() }
-        guard hello.reply["secondary"] == true, let primary = hello.reply["primary"]?.text,
+        // If the server does not answer now, the command's own retries decide.
+        let asked = try? await withClient { client throws(MongoError) in try client.hello() }
+        guard let hello = asked, hello.reply["secondary"] == true, let primary = hello.reply["primary"]?.text,
             primary != hello.reply["me"]?.text
         else { return }
         Console.failure(
