@@ -66,8 +66,11 @@ enum ThrottleCase {
     }
 
     /// Returns the throttle reasons for which the job's runner waits; none if it does not wait.
+    ///
+    /// The reasons are those that a majority has, as `status` shows them.
     static func waiting(_ test: BackfillCase) async throws -> [BSONDocument] {
-        try await test.state.documents("ranges").first?["waiting"]?.document?.values.compactMap(\.document) ?? []
+        let records = try await test.state.documents("ranges", readConcern: "majority")
+        return records.first?["waiting"]?.document?.values.compactMap(\.document) ?? []
     }
 
     /// Runs a part of the command `job`, such as `pause`, on the test's job.
