@@ -278,14 +278,18 @@ extension CheckReport {
         case .stated(let json):
             return json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
-            let moves = change.moves.filter(\.isOpen)
             switch rules.dialect == .prisma ? change.clientVerdict : change.verdict {
             case .breaking: return .unsafe
-            case _ where moves.contains { $0.isStated && $0.documents != nil }: return .unsafe
+            case _ where openMoves.contains { $0.isStated && $0.documents != nil }: return .unsafe
             case .versioned: return .unknown
-            case .served, .nonBreaking, nil: return moves.isEmpty ? .safe : .unknown
+            case .served, .nonBreaking, nil: return openMoves.isEmpty ? .safe : .unknown
             }
         }
+    }
+
+    /// The fields of which new clients may not see values; empty if the change is not judged.
+    public var openMoves: [ValueMove] {
+        isChangeJudged ? active?.change?.moves.filter(\.isOpen) ?? [] : []
     }
 
     /// The breaking changes of the schema that the operator does not accept.

@@ -57,8 +57,8 @@ public struct FailurePolicy: Hashable, Sendable {
     /// values only under the older name of a field make it fail, until the operator settles whether it is a rename.
     public func failsByChange(_ report: CheckReport) -> Bool {
         guard includesChange else { return false }
-        let loses = report.active?.change?.moves.contains { $0.isOpen && $0.documents != nil } ?? false
-        return report.isChangeJudged && loses || report.changeSeverity == .unsafe && !report.isChangeAccepted
+        return report.openMoves.contains { $0.documents != nil }
+            || report.changeSeverity == .unsafe && !report.isChangeAccepted
     }
 
     /// Whether the report fails because of documents, an expired exception, or a collection that loses its schema.

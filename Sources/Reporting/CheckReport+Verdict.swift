@@ -58,7 +58,7 @@ extension CheckReport {
         if haltingCount > 0 { return (documents.sentence, .error) }
         if limitSeverity == .unsafe { return (limit.sentence, .error) }
         if changeSeverity == .unsafe { return (change.sentence, .error) }
-        if active?.change?.moves.contains(where: \.isOpen) == true, documentsSeverity == .safe, isChangeJudged {
+        if !openMoves.isEmpty, documentsSeverity == .safe {
             return (change.sentence, .warning)
         }
         if verdict.band == .syncMightStop { return (limit.sentence, .error) }
@@ -105,12 +105,11 @@ extension CheckReport {
                 name: "change", severity: changeSeverity,
                 sentence: "The change was not judged; give the live schema with --active.")
         }
-        let moved = change.moves.filter(\.isOpen)
         let isOpen =
-            !moved.isEmpty && (change.clientVerdict ?? .nonBreaking) < .breaking && verdict.band != .syncHasStopped
+            !openMoves.isEmpty && (change.clientVerdict ?? .nonBreaking) < .breaking && verdict.band != .syncHasStopped
         let sentence =
             isOpen
-            ? ValueMove.headline(of: moved)
+            ? ValueMove.headline(of: openMoves)
             : rules.dialect == .prisma ? change.olderClientsSentence : change.headline
         var part = Report.Part(name: "change", severity: changeSeverity, sentence: sentence)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
@@ -122,7 +121,7 @@ extension CheckReport {
             part.reasons.append(words.prefix(1).uppercased() + words.dropFirst())
         }
         if let state { part.reasons.append(state) }
-        part.reasons += change.moves.filter(\.isOpen).flatMap(\.sentences)
+        part.reasons += openMoves.flatMap(\.sentences)
         return part
     }
 
@@ -198,7 +197,7 @@ extension ValueMove {
         return "New clients do not see the values of \(names) in \(documents.documents): copy them first."
     }
 
-    /// What is known of the values, and how to settle it.
+    /// The number of documents with such values, and the way to settle whether the field is renamed.
     fileprivate var sentences: [String] {
         let count = documents.map { "\($0.documents) \($0 == 1 ? "holds" : "hold")" } ?? "Documents may hold"
         let start = "\(namespace): \(count) \(old) and not \(new)"

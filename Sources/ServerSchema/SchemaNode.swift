@@ -42,7 +42,7 @@ public struct SchemaNode: Sendable {
         get { rare?.constraints ?? Constraints() }
         set { rare = Rare(constraints: newValue, use: use, deprecation: deprecation) }
     }
-    /// What a Prisma client does with the field besides reading its type; empty in other dialects.
+    /// The use that a Prisma client makes of the field besides reading its type; empty in other dialects.
     package var use: Use {
         get { rare?.use ?? Use() }
         set {
@@ -78,7 +78,7 @@ public struct SchemaNode: Sendable {
         }
     }
 
-    /// What a Prisma client does with a field besides reading its type.
+    /// The use that a Prisma client makes of a field besides reading its type.
     package struct Use: Hashable, Sendable {
         /// The name of the model whose keys the field holds, as `@relation` says; `nil` for any other field.
         package var keyOfModel: String?

@@ -194,7 +194,7 @@ import Testing
         #expect(found.count == 1 && found[0].contains("needs a field of type String and a model with this @@base"))
     }
 
-    /// Its bases lack a model only because of this error, so they have none of their own.
+    /// The bases lack a model only because of this error, so they have no error of their own.
     @Test func twoBasesAreOneErrorAlsoForTheOnlyModelOfABase() {
         let base = "\(Self.model)  kind String\n  @@discriminator(kind)\n}\n"
         let found = failures("model P {\n\(base)model Q {\n\(base)model V {\n  @@base(P, \"v\")\n  @@base(Q, \"v\")\n}")
