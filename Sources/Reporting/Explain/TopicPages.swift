@@ -10,7 +10,7 @@ package enum TopicPages {
         the deployment: `--uri`, else `SHIPSHAPE_URI`, else `uri` in shipshape.yml, which may name the variable that
             holds it: `uri: ${MONGODB_URI}`. A named section below `environments` has values of its own; `--env` or
             `SHIPSHAPE_ENV` chooses it
-        who asks it: most commands. diff, lint and plan OLD NEW ask a deployment only with `--uri`
+        who asks it: most commands. diff, lint and plan OLD NEW also work without one, or with `--offline`
         the login: the setting `username`; the password from `SHIPSHAPE_PASSWORD`, else the file of the setting
             `password-file`, else typed at the terminal. Keep it out of `--uri`, because other users can see the options
         TLS and the rest: options of the connection string: `tls=true`, `tlsCAFile`, `tlsCertificateKeyFile` (its

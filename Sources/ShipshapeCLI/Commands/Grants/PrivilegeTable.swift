@@ -26,7 +26,7 @@ enum PrivilegeTable {
             names the action and the resource. A privilege with an entry under *without it* is optional: the command \
             works
             without it, as the entry says. The schema `live` also needs `listCollections` on the databases of its
-            collections. `diff`, `lint` and `plan OLD NEW` connect to a deployment only with `--uri`. A ledger is read
+            collections. `diff`, `lint` and `plan OLD NEW` connect to a configured deployment only. A ledger is read
             unless the setting `ledger` is `none`; a job reads it only if its steps may make documents unsyncable.
 
             \(commands.joined(separator: "\n\n"))
