@@ -23,8 +23,8 @@ package enum HistoryPlace {
             return
         }
         let name = String(text.dropFirst(Self.databasePrefix.count))
-        guard StateDatabaseName.isValid(name) else {
-            throw UsageError("\"\(name)\" cannot be the name of a database for the history")
+        if let reason = StateDatabaseName.refusal(of: name) {
+            throw UsageError("\"\(name)\" cannot be the name of a database for the history: \(reason)")
         }
         self = .database(name)
     }

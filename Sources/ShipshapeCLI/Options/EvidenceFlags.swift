@@ -82,10 +82,10 @@ struct FailuresFlags: ParsableArguments {
         guard text.hasPrefix(prefix), let namespace = Namespace(String(text.dropFirst(prefix.count))) else {
             throw ValidationError("--failures \(text): write db:NAME.COLLECTION")
         }
-        guard StateDatabaseName.isValid(namespace.database), !namespace.collection.hasPrefix("system.") else {
-            throw ValidationError("--failures \(text): it cannot hold failing documents: name another place")
+        let system = namespace.collection.hasPrefix("system.") ? "it belongs to the server" : nil
+        if let reason = StateDatabaseName.refusal(of: namespace.database) ?? system ?? namespace.refusal() {
+            throw ValidationError("--failures \(text): \(reason)")
         }
-        if let reason = namespace.refusal() { throw ValidationError("--failures \(text): \(reason)") }
         return namespace
     }
 

@@ -84,8 +84,8 @@ enum Known {
     static let stateDatabase = Setting(
         "state-database", "the database that holds the state of jobs", default: "shipshape", shown: "shipshape"
     ) { text in
-        guard StateDatabaseName.isValid(text) else {
-            throw ValidationError("\"\(text)\" cannot be the name of the state database")
+        if let reason = StateDatabaseName.refusal(of: text) {
+            throw ValidationError("\"\(text)\" cannot be the name of the state database: \(reason)")
         }
         return text
     }
