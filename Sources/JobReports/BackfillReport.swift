@@ -126,10 +126,16 @@ package struct BackfillReport: Sendable {
     /// refused. It is `false` for a stopped run, because the next run continues the job.
     package var hasFindings: Bool {
         if case .stopped = outcome { return false }
+        return hasOwnFindings || (unsyncable?.after ?? 0) > 0
+    }
+
+    /// Whether the job's own steps leave something: documents that need them or that they skipped, or a refusal.
+    package var hasOwnFindings: Bool {
+        if case .stopped = outcome { return false }
         let open = after.contains { step in
             (outcome != .dryRun && step.needing > 0) || step.skipped.contains { $0.isTrouble && $0.count > 0 }
         }
-        return open || !failures.isEmpty || (unsyncable?.after ?? 0) > 0 || refusal != nil
+        return open || !failures.isEmpty || refusal != nil
     }
 }
 

@@ -28,6 +28,17 @@ package struct JobFolder: Sendable {
 
         /// The job's name.
         package var name: String { parsed.name }
+
+        /// The phase of a schema change to which the job belongs.
+        package var phase: Phase { parsed.requiresDeploy ? .contract : .migrate }
+    }
+
+    /// A phase of a schema change; the deploy is between the two.
+    package enum Phase: String, Sendable {
+        /// Jobs that run before the deploy, and again after it.
+        case migrate
+        /// Jobs that run after the deploy only.
+        case contract
     }
 
     /// The path of the folder, as the operator gave it.

@@ -1,6 +1,8 @@
 package import BSON
 package import JobState
+import Jobs
 import Steps
+import SystemPackage
 
 /// The record of a job that a migration has run to its end.
 package struct AppliedJob: Hashable, Sendable {
@@ -33,6 +35,17 @@ package struct JobAftermath: Sendable {
 
     /// Creates a description of the events of a job that was not undone.
     package init(deployed: ServerTime?, schemas: [BSONDocument]) { (self.deployed, self.schemas) = (deployed, schemas) }
+}
+
+extension JobFolder.Entry {
+    /// Whether a job that waits may run once the deploy of this job's next schema is recorded.
+    ///
+    /// Both jobs then have the same collection and the same next schema, and this job does not itself require the deploy.
+    fileprivate func sharesDeploy(with waiting: Self) -> Bool {
+        guard phase == .migrate, let job = try? job, let waiting = try? waiting.job else { return false }
+        let next = [job, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
+        return job.job.namespace == waiting.job.namespace && next[0] == next[1]
+    }
 }
 
 /// The comparison of a folder of jobs with the jobs that were applied; it shows which jobs are still to be run.
@@ -103,6 +116,13 @@ package struct MigrationPlan: Sendable {
     /// The pending jobs that wait for the deploy of their next schemas.
     package var waiting: [JobFolder.Entry] { items.filter { $0.isPending && $0.waitsForDeploy }.map(\.entry) }
 
+    /// The job for which the operator records the deploy next, so that jobs that wait can run.
+    ///
+    /// It has the collection and the next schema of the first job that waits; `nil` if no job of the folder has them.
+    package var deployToRecord: JobFolder.Entry? {
+        waiting.first.flatMap { entry in items.map(\.entry).first { $0.sharesDeploy(with: entry) } }
+    }
+
     /// Whether a job is pending and does not wait for a deploy.
     private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
@@ -124,6 +144,9 @@ package struct MigrationPlan: Sendable {
         guard let last = items.firstIndex(where: { $0.entry.name == name || $0.entry.file == name }) else { return nil }
         return items[...last].filter(Self.isDue).map(\.entry)
     }
+
+    /// Returns the path of a job's file.
+    package func path(of entry: JobFolder.Entry) -> String { FilePath(folder).pushing(FilePath(entry.file)).string }
 
     /// Throws if one of the pending jobs was undone, because such a job never runs again under its name.
     package func checkNotUndone(_ pending: [JobFolder.Entry]) throws(RunError) {

@@ -1,3 +1,5 @@
+import Jobs
+
 /// The result of a migration, or of its dry run.
 package struct MigrationReport: Sendable {
     /// Whether the migration was a dry run, which writes nothing.
@@ -9,23 +11,36 @@ package struct MigrationReport: Sendable {
     /// The names of the jobs that are still pending.
     package var remaining: [String]
 
+    /// The jobs that wait for the deploy of their next schemas.
+    package let waiting: [JobFolder.Entry]
+    /// The path of ``MigrationPlan/deployToRecord``.
+    package let deployToRecord: String?
+
     /// Creates the report before any job is run.
-    package init(isDryRun: Bool, remaining: [String]) {
+    package init(isDryRun: Bool, _ plan: MigrationPlan) {
         self.isDryRun = isDryRun
-        self.remaining = remaining
+        remaining = plan.pending.map(\.name)
+        waiting = plan.waiting
+        deployToRecord = plan.deployToRecord.map { plan.path(of: $0) }
     }
 
     /// Whether something is left for the operator at the end.
     ///
     /// The findings of a job do not count if a later job of the same collection left no document that does not fit the
-    /// next schema, and has no findings itself.
+    /// next schema, and has no findings itself. Documents that do not fit the next schema do not count while a job of the
+    /// collection waits for the deploy.
     package var hasFindings: Bool {
         jobs.enumerated().contains { index, job in
-            job.report.hasFindings
+            hasFindings(job.report)
                 && !jobs[(index + 1)...].contains { later in
                     later.report.namespace == job.report.namespace && later.report.unsyncable?.after == 0
                         && !later.report.hasFindings
                 }
         }
+    }
+
+    /// Whether a job leaves something for the operator that no waiting job is for.
+    package func hasFindings(_ report: BackfillReport) -> Bool {
+        waiting.contains { $0.parsed.namespace == report.namespace } ? report.hasOwnFindings : report.hasFindings
     }
 }

@@ -40,6 +40,14 @@ package struct SchemaPlan: Sendable {
     package var hints: [String] { entries.compactMap(\.hint) }
 }
 
+extension [PlanEntry] {
+    /// The orders of work for the changes of the entries, each once.
+    package func orders(in dialect: Dialect) -> [WorkOrder] {
+        let all = Set(flatMap(\.changes).map { WorkOrder(of: $0.kind, in: dialect) })
+        return WorkOrder.allCases.filter(all.contains)
+    }
+}
+
 extension SchemaPlan {
     /// The collections with a change for which no step is possible, except changes that remove a part of the schema.
     ///
@@ -161,19 +169,6 @@ package struct PlannedJob: Sendable {
 
     /// The steps that the job runs.
     package var steps: [StepLine] { entries.compactMap { $0.isActive ? $0.step : nil } }
-
-    /// Whether new Prisma clients fail between the deploy and the end of the job, and old ones after the job.
-    ///
-    /// No order of work is without an outage then.
-    package var needsOutage: Bool {
-        stage == .afterDeploy && movedFrom == nil
-            && entries.contains { entry in
-                entry.isActive && entry.step != nil
-                    && entry.changes.contains {
-                        $0.server == .breaking && $0.client == .breaking && $0.code != .propertyRenamed
-                    }
-            }
-    }
 
     /// Whether the job has suggestions but no active step, so that all of its file is commented out.
     package var isDraft: Bool { steps.isEmpty && entries.contains { !$0.suggestions.isEmpty } }

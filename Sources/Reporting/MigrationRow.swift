@@ -4,6 +4,8 @@ import JobState
 
 /// A job in the status of a migration: whether it was applied, when and by whom.
 struct MigrationRow {
+    /// The phase of the job: `migrate` or `contract`; `nil` for an applied job whose file is missing.
+    var phase: JobFolder.Phase?
     var file: String
     var job: String
     /// The state of the job, which begins with `pending` or `applied`.
@@ -20,21 +22,34 @@ struct MigrationRow {
     /// Whether the job was applied but is due to run again, because its next schema has been deployed since then.
     var isDueAgain = false
 
+    /// The number of documents that need the job now; `nil` if they were not counted.
+    var left: Int?
+
     /// The state as the table shows it.
-    var words: String { isDueAgain ? "pending, again after the deploy" : state }
+    var words: String {
+        let day = at.map { " \($0.iso8601.prefix(10))" } ?? ""
+        let file = ["ok", "-"].contains(digest) ? "" : digest == "changed" ? ", its text changed" : ", \(digest)"
+        let waiting = "pending, waits for the deploy"
+        return isDueAgain
+            ? "due again"
+            : (state == "applied" ? state + day : state == waiting ? "waits for the deploy" : state) + file
+    }
 
     /// Returns a row per job of the folder, in the folder's order, then a row per applied job whose file is missing.
-    static func all(_ plan: MigrationPlan, begun: [JobStatus]) -> [MigrationRow] {
+    static func all(_ plan: MigrationPlan, begun: [JobStatus], left: [String: Int]) -> [MigrationRow] {
         plan.items.map { item in
-            guard let applied = item.applied else {
-                let status = begun.first { $0.job == item.entry.name }
+            let entry = item.entry
+            var row: MigrationRow
+            if let applied = item.applied {
+                row = MigrationRow(applied, begun, file: entry.file, digest: item.isChanged ? "changed" : "ok")
+                if item.isDueAgain { (row.state, row.isDueAgain) = ("pending, once more after the deploy", true) }
+            } else {
+                let status = begun.first { $0.job == entry.name }
                 let state = item.waitsForDeploy ? "waits for the deploy" : status?.state.rawValue
-                return MigrationRow(
-                    file: item.entry.file, job: item.entry.name, state: state.map { "pending, \($0)" } ?? "pending",
-                    digest: "-")
+                row = MigrationRow(
+                    file: entry.file, job: entry.name, state: state.map { "pending, \($0)" } ?? "pending", digest: "-")
             }
-            var row = MigrationRow(applied, begun, file: item.entry.file, digest: item.isChanged ? "changed" : "ok")
-            if item.isDueAgain { (row.state, row.isDueAgain) = ("pending, once more after the deploy", true) }
+            (row.phase, row.left) = (entry.phase, left[entry.name])
             return row
         } + plan.missing.map { MigrationRow($0, begun, file: $0.file, digest: "missing file") }
     }

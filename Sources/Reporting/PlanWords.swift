@@ -23,15 +23,6 @@ enum PlanWords {
             : "\(plan.unplanned.counted("finding")) that no job can repair"
     }
 
-    /// Returns what the operator has to know of a change for which no order of work is without an outage, and the way
-    /// without one.
-    /// - Parameter new: the newer schema.
-    static func outage(of new: String) -> String {
-        "No order of work is without an outage: new clients fail on documents until the job after the deploy is done, "
-            + "and old clients fail after it. To avoid it, expand and contract: give \(new) a field with another name, "
-            + "fill it by a job before the deploy, deploy, and remove the old field once no client reads it"
-    }
-
     static let validatorHead =
         "Set the validator with shipshape enforce, or in mongosh: the first command before the job, the second after."
 

@@ -106,6 +106,9 @@ package struct PlanYAML: Sendable {
                 "Where it says \"this job\", run all parts, in their order.",
             ]
         }
+        for note in isOfPrisma ? PlanPhases.notes(on: job.entries.orders(in: .prisma), of: file.new) : [] {
+            lines += [""] + "\(note).".wrapped(to: 112)
+        }
         switch job.stage {
         case .beforeDeploy:
             let promise =
@@ -119,7 +122,6 @@ package struct PlanYAML: Sendable {
                 "", "ONLY ONCE NO CLIENT READS THE OLD FIELDS, and after the other job: this job removes them.",
             ]
         case .afterDeploy where isOfPrisma:
-            if job.needsOutage { lines += [""] + PlanWords.outage(of: file.new).wrapped(to: 112) }
             lines += [
                 "",
                 "ONLY AFTER THE DEPLOY of \(file.new), or while no client runs: clients of \(file.old) would",

@@ -57,7 +57,8 @@ struct PrismaVerdict {
         guard isRequired(change.old), change.old?.node?.defaultValue == nil else { return safe("Nothing.") }
         return kind(
             fails: false, failsOld: true,
-            "Replace all older clients before a newer one writes: the older ones fail on documents without the field.")
+            "First deploy a version that does without the field but still writes it: older clients fail on documents "
+                + "without it.")
     }
 
     /// The kind of a change that gives a field another name in the documents.
@@ -71,8 +72,7 @@ struct PrismaVerdict {
         return ChangeKind(
             change.code, server: .breaking, client: .breaking,
             then: (fails ? [.failedQueries] : []) + (failsOld ? [.failedOldClients] : [])
-                + (fails && failsOld ? [] : [.hiddenValues]), Self.source,
-            do: "Copy the values to the new field before the deploy, and again after it (shipshape plan).")
+                + (fails && failsOld ? [] : [.hiddenValues]), Self.source, do: Self.expand)
     }
 
     private func isRequired(_ side: SchemaChange.Side?) -> Bool { side?.isRequired == true }
@@ -85,17 +85,16 @@ struct PrismaVerdict {
         if !fails, !failsOld, Self.isCompared(old, new) {
             return moved(
                 "Reading works, but filters and relations compare by the stored type: each client finds only what is "
-                    + "stored as its own type. Give the newer schema a field with another name, fill it with converted "
-                    + "values before the deploy, and remove the old field after it.")
+                    + "stored as its own type. Give the newer schema a field with another name. " + Self.expand)
         }
         let advice =
             switch (fails, failsOld) {
             case (true, true):
-                "Give the newer schema a field with another name, and fill it with converted values before the deploy; "
-                    + "or stop all clients, convert the documents (shipshape plan), and start the newer clients."
+                "Give the newer schema a field with another name. \(Self.expand) Or stop all clients, convert the "
+                    + "documents, and start the newer clients."
             case (true, false): "Make the documents fit before the deploy (shipshape plan, shipshape check)."
             case (false, true):
-                "Replace all older clients before a newer one writes: the older ones fail on the new values."
+                "First deploy a version that reads the new values but does not write them: older clients fail on them."
             case (false, false) where new.refusesDoubles && !old.refusesDoubles:
                 "Check the collection before the deploy: a BigInt does not read doubles, such as the numbers that the "
                     + "shell writes."
@@ -133,6 +132,10 @@ struct PrismaVerdict {
         let numbers: Set<SchemaType> = [.int, .long, .double]
         return old.types != new.types && !(numbers.isSuperset(of: old.types) && numbers.isSuperset(of: new.types))
     }
+
+    private static let expand =
+        "Expand and contract: deploy a version that has both fields and writes both, fill the new field (shipshape plan), "
+        + "deploy the newer schema, and remove the old field once no older client runs."
 
     // MARK: kinds
 

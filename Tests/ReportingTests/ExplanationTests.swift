@@ -1,6 +1,7 @@
 import Checking
 import Foundation
 import JobState
+import SchemaChange
 import ServerSchema
 import Testing
 
@@ -66,6 +67,18 @@ import Testing
         #expect(Explanation.pages(of: code).count == 1)
     }
 
+    @Test(arguments: WorkOrder.allCases) func everyOrderOfWorkHasAPage(_ order: WorkOrder) {
+        #expect(Explanation.pages(of: order.rawValue).map(\.section) == [.orders])
+    }
+
+    /// The order of a breaking change of an App Services schema is for all changes that no other order names.
+    @Test(arguments: ChangeKind.all) func anOrderNamesItsChanges(_ kind: ChangeKind) throws {
+        let order = WorkOrder(of: kind, in: .appServices)
+        let page = try #require(Explanation.pages(of: order.rawValue).first)
+        let changes = try #require(page.statements.first { $0.title == "changes" }?.text)
+        #expect(order == .syncTerminate || changes.contains("`\(kind.code)`"), "\(kind.code)")
+    }
+
     @Test func aPageHasItsStatementsBelowEachOther() throws {
         let page = try ExplainResult(of: "powersync-depth").text(width: 70)
         let lines = page.split(separator: "\n").map { String($0) }
@@ -125,6 +138,7 @@ extension Explanation.Section {
         case .engine(let engine): engine.name
         case .schemas: "Schemas"
         case .changes: "Changes"
+        case .orders: "Order of work"
         case .remarks: "Remarks"
         case .history: "Earlier checks"
         case .waits: "Reasons to wait"

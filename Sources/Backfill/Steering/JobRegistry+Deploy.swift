@@ -78,6 +78,29 @@ extension JobRegistry {
         return Set(waiting.map(\.name))
     }
 
+    /// The most documents that a collection may hold for ``left(by:)`` to read it.
+    package static let mostCounted = 1_000_000
+
+    /// Returns how many documents need each job now, by the jobs' names.
+    ///
+    /// A job is left out if its schemas cannot be read any more, or if its collection does not exist, may not be read,
+    /// or holds more than ``mostCounted`` documents.
+    /// - Throws: ``MongoError``; ``JobError``.
+    package func left(by entries: [JobFolder.Entry]) throws -> [String: Int] {
+        let client = try pool.client()
+        var left: [String: Int] = [:]
+        for entry in entries {
+            guard let job = try? entry.job else { continue }
+            do {
+                let collection = client.collection(job.job.namespace)
+                guard try collection.estimatedCount() <= Self.mostCounted else { continue }
+                left[entry.name] = try JobSurvey(of: job, on: client).needing
+            } catch let error as MongoError where error.isAuthorization {
+            } catch let error as RunError where error.kind == .unknownCollection {}
+        }
+        return left
+    }
+
     /// Removes the record of a deploy, because the next schema is not the active one after all.
     /// - Returns: whether a deploy was recorded.
     /// - Throws: ``RunError`` when no such job was started; ``MongoError``.

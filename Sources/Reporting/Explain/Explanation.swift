@@ -8,8 +8,8 @@ package struct Explanation: Hashable, Sendable {
     ///
     /// Each kind is a section of the page of rules, except for the exit codes, which have a page of their own.
     package enum Section: Hashable, Sendable {
-        case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, remarks, history, waits,
-            exitCodes, topics
+        case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, orders, remarks, history,
+            waits, exitCodes, topics
     }
 
     /// A statement of a page, such as what the code means.
@@ -32,7 +32,7 @@ package struct Explanation: Hashable, Sendable {
     /// The pages of all codes.
     package static let all: [Explanation] =
         DocumentPages.all + ValidatorPages.all + PrismaPages.documents + engines + SchemaPages.all
-        + PrismaPages.schemas + ChangePages.all + OperationPages.remarks + OperationPages.history
+        + PrismaPages.schemas + ChangePages.all + OrderPages.all + OperationPages.remarks + OperationPages.history
         + OperationPages.waits + OperationPages.exitCodes
 
     /// Returns the pages of a code, one for each kind of code that has it, or the pages on an error of Prisma.
@@ -103,7 +103,7 @@ extension Explanation.Section {
     /// All sections, in the order in which the documentation's page of rules shows them; the exit codes come last.
     package static let all: [Self] =
         [.documents, .validators, .prisma] + Engine.allCases.filter { $0 != .deviceSync }.map { .engine($0) }
-        + [.schemas, .prismaSchemas, .changes, .remarks, .history, .waits, .exitCodes]
+        + [.schemas, .prismaSchemas, .changes, .orders, .remarks, .history, .waits, .exitCodes]
 
     /// The kind of the section's codes, as a phrase.
     package var name: String {
@@ -116,6 +116,7 @@ extension Explanation.Section {
         case .schemas: "a rule of lint"
         case .prismaSchemas: "a rule of lint for Prisma schemas"
         case .changes: "a change between two schemas"
+        case .orders: "an order of work for a change"
         case .remarks: "a remark of schema infer"
         case .history: "a finding of check --history"
         case .waits: "a reason to wait"
@@ -132,6 +133,7 @@ extension Explanation.Section {
         case .validators: ["what it means", "example", "remedy", "source"]
         case .engine: ["outcome", "what it means", "example", "remedy", "source"]
         case .changes: ["server", "client", "what it means", "example", "what to do", "source"]
+        case .orders: ["changes", "old clients read", "new clients read", "before", "between", "after"]
         case .remarks: ["what it means", "example", "what to do", "source"]
         case .history: ["what it means", "example", "what to do"]
         case .waits: ["what it means", "limit", "what to do"]

@@ -32,7 +32,10 @@ package struct MigrationResult: Reportable {
             headline: headline, level: jobs.map(\.report.level).max() ?? .good)
         report.reports = jobs
         let isNext = found.isDryRun && !isRefused && found.jobs.contains { $0.report.work.modified > 0 }
-        report.next = isNext ? ["Next: the same command without --dry-run"] : []
+        report.next =
+            isNext
+            ? ["Next: the same command without --dry-run"]
+            : isStopped || found.isDryRun ? [] : nextAfterDeploy(of: found.waiting, found.deployToRecord)
         return report
     }
 
@@ -42,7 +45,13 @@ package struct MigrationResult: Reportable {
         if found.jobs.isEmpty, found.remaining.isEmpty { return "Nothing to do: every job was applied." }
         if found.isDryRun { return "Dry run: nothing was written. Each job is shown with the data as it is now." }
         let applied = found.jobs.count { $0.report.outcome.stop == nil }
-        let left = found.remaining.isEmpty ? "none is pending" : "pending: \(found.remaining.joined(separator: ", "))"
+        let due = found.remaining.filter { name in !found.waiting.contains { $0.name == name } }
+        let left =
+            found.remaining.isEmpty
+            ? "none is pending"
+            : due.isEmpty
+                ? "\(found.waiting.count.counted("job")) waits for the deploy"
+                : "pending: \(found.remaining.joined(separator: ", "))"
         return "\(applied.counted("job")) applied, \(left)."
     }
 }
@@ -51,10 +60,19 @@ package struct MigrationResult: Reportable {
 package struct MigrationStatusResult: Reportable {
     private let folder: String
     private let rows: [MigrationRow]
+    private let next: [String]
 
-    /// Wraps the plan of a migration; `begun` has the state of the jobs that a run has begun.
-    package init(_ plan: MigrationPlan, begun: [JobStatus], folder: String) {
-        (rows, self.folder) = (MigrationRow.all(plan, begun: begun), folder)
+    /// Wraps the plan of a migration.
+    /// - Parameters:
+    ///   - begun: the states of the jobs that a run has begun.
+    ///   - left: how many documents need each job now, by the jobs' names.
+    package init(_ plan: MigrationPlan, begun: [JobStatus], left: [String: Int], folder: String) {
+        (rows, self.folder) = (MigrationRow.all(plan, begun: begun, left: left), folder)
+        let isDue = plan.pending.count > plan.waiting.count
+        next =
+            isDue
+            ? ["Next: shipshape backfill \(folder.shellWord)"]
+            : nextAfterDeploy(of: plan.waiting, plan.deployToRecord.map { plan.path(of: $0) })
     }
 
     /// The result as JSON.
@@ -64,8 +82,8 @@ package struct MigrationStatusResult: Reportable {
             [
                 "jobs": rows.map { row in
                     [
-                        "file": row.file, "job": row.job, "state": row.state, "applied_at": row.at?.iso8601,
-                        "applied_by": row.by, "digest": row.digest,
+                        "phase": row.phase?.rawValue, "file": row.file, "job": row.job, "state": row.state,
+                        "applied_at": row.at?.iso8601, "applied_by": row.by, "digest": row.digest, "left": row.left,
                     ] as ReportValue
                 }
             ])
@@ -81,17 +99,19 @@ package struct MigrationStatusResult: Reportable {
         report.sections = [
             Report.Section(
                 name: folder,
-                columns: ["file", "job", "state", "when", "by", "digest"].map { Report.Column(title: $0) },
+                columns: ["phase", "file", "state"].map { Report.Column(title: $0) } + [
+                    Report.Column(title: "left", isNumber: true)
+                ],
                 findings: rows.map { row in
-                    let cells = [row.at.map { "\($0)" } ?? "-", row.by ?? "-", row.digest]
-                    return Report.Finding(
+                    Report.Finding(
                         level: row.level, isFailure: false, code: row.words, subject: row.file, message: row.words,
                         cells: [
-                            Report.Cell(row.file, isCode: true), Report.Cell(row.job, isCode: true),
-                            Report.Cell(row.words, level: row.level),
-                        ] + cells.map { Report.Cell($0) })
+                            Report.Cell(row.phase?.rawValue ?? "-"), Report.Cell(row.file, isCode: true),
+                            Report.Cell(row.words, level: row.level), Report.Cell(row.left?.grouped ?? "-"),
+                        ])
                 })
         ]
+        report.next = next
         return report
     }
 }
@@ -100,4 +120,12 @@ extension MigrationRow {
     fileprivate var isPending: Bool { state.hasPrefix("pending") }
 
     fileprivate var level: Report.Level { isPending ? .notice : digest == "ok" ? .good : .warning }
+}
+
+/// Returns the lines that say what comes next where jobs wait for a deploy; none if no job waits.
+/// - Parameter file: the path of the file for which the operator records the deploy; `nil` if there is none.
+private func nextAfterDeploy(of waiting: [JobFolder.Entry], _ file: String?) -> [String] {
+    guard !waiting.isEmpty else { return [] }
+    let record = file.map { "shipshape job deployed --yes \($0.shellWord), and backfill again" }
+    return ["Next: deploy the schema, then \(record ?? "backfill again with --deployed")"]
 }

@@ -79,8 +79,9 @@ package struct PlanResult: Reportable {
                 section("\($0.namespace)", $0.remarks, of: $0.namespace)
             }
             + (plan.remarks.isEmpty ? [] : [section("the app", plan.remarks)])
-        let outage = files.first { $0.job.needsOutage && plan.dialect == .prisma }
-        report.notes = (outage.map { [PlanWords.outage(of: $0.new)] } ?? []) + plan.notes
+        report.tables = [PlanPhases(plan: plan, files: files).table]
+        let orders = plan.entries.orders(in: plan.dialect)
+        report.notes = PlanPhases.notes(on: orders, of: files.first?.new ?? "the newer schema") + plan.notes
         report.next = next
         report.sections += partners.map(section)
         let commands = plan.collections.compactMap { collection in

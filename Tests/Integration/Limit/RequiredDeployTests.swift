@@ -119,9 +119,11 @@ import Testing
             let early = try await Program.run(["backfill", jobs.string] + words)
             #expect(
                 early.errors.contains(
-                    "note: after-deploy/a-tasks.yml is not run, because it waits for the deploy of its next schema: "
-                        + "record the deploy with shipshape job deployed --yes \(jobs.appending("tasks.yml"))"),
+                    "note: after-deploy/a-tasks.yml is not run, because it waits for the deploy of its next schema"),
                 "\(early.errors)")
+            #expect(early.output.hasPrefix("1 job applied, 1 job waits for the deploy.\n"), "\(early.output)")
+            let record = "shipshape job deployed --yes \(jobs.appending("tasks.yml")), and backfill again"
+            #expect(early.output.hasSuffix("Next: deploy the schema, then \(record)\n"), "\(early.output)")
             #expect(try await converted(test) == 0)
             let deployed = try await Program.run([
                 "job", "deployed", "--yes", jobs.appending("tasks.yml").string, "--uri", test.uri,
@@ -191,7 +193,8 @@ import Testing
             let early = try await test.backfillFolder("SHIPSHAPE_LEDGER=none")
             #expect(early.exitCode == 0, "\(early.output)\(early.errors)")
             #expect(early.errors.contains("late.yml is not run, because it waits for the deploy"), "\(early.errors)")
-            #expect(early.output.contains("1 job applied, pending: late."), "\(early.output)")
+            #expect(early.output.contains("1 job applied, 1 job waits for the deploy."), "\(early.output)")
+            #expect(early.output.hasSuffix("backfill again with --deployed\n"), "\(early.output)")
             #expect(try await test.applied() == ["other"])
             #expect(try await converted(test) == 0)
             let rows = try await test.folderRows()

@@ -66,7 +66,7 @@ struct FolderBackfill {
         var run = MigrateRun(
             pending: pending, of: plan, pool: pool, registry: registry, options: options,
             output: command.output, isDryRun: isDryRun, monitor: frame.monitor)
-        if !command.output.quiet { notes(plan, pending, in: jobs) }
+        if !command.output.quiet { notes(plan, pending) }
         if !isDryRun, !pending.isEmpty {
             try command.review.confirm(pending.map(\.parsed))
             try confirm(pending, of: plan)
@@ -80,7 +80,7 @@ struct FolderBackfill {
         return outcome
     }
 
-    private func notes(_ plan: MigrationPlan, _ pending: [JobFolder.Entry], in jobs: JobFolder) {
+    private func notes(_ plan: MigrationPlan, _ pending: [JobFolder.Entry]) {
         for item in plan.items {
             guard item.applied != nil, let refusal = item.aftermath?.undone else { continue }
             Console.error("note: \(item.entry.file): \(refusal.message)")
@@ -91,14 +91,9 @@ struct FolderBackfill {
                     + "since it was applied")
         }
         for entry in plan.waiting {
-            let earlier = plan.items.map(\.entry).first {
-                guard let job = try? $0.job, let waiting = try? entry.job else { return false }
-                return job.sharesDeploy(with: waiting)
-            }
-            let file = earlier.map { FilePath(jobs.path).pushing(FilePath($0.file)).string.shellWord } ?? "FILE"
             Console.error(
-                "note: \(entry.file) is not run, because it waits for the deploy of its next schema: record the deploy "
-                    + "with shipshape job deployed --yes \(file), or state it with --deployed")
+                "note: \(entry.file) is not run, because it waits for the deploy of its next schema; --deployed states it"
+            )
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {
@@ -137,16 +132,5 @@ extension MigrationPlan {
                 jobs, applied: try registry.applied(), aftermath: try registry.aftermath(of: jobs.entries.map(\.name)),
                 waitingForDeploy: isDeployed ? [] : try registry.waitingForDeploy(jobs.entries), again: again)
         }
-    }
-}
-
-extension CompiledJob {
-    /// Whether the job `waiting` may run once the deploy of this job's next schema is recorded.
-    ///
-    /// The job `waiting` waits for the deploy of its own next schema. The result is `true` if both jobs have the same
-    /// collection and the same next schema, and this job does not itself require the deploy.
-    fileprivate func sharesDeploy(with waiting: CompiledJob) -> Bool {
-        let next = [self, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }
-        return !job.requiresDeploy && job.namespace == waiting.job.namespace && next[0] == next[1]
     }
 }

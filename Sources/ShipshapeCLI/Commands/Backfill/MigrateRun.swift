@@ -35,7 +35,7 @@ struct MigrateRun {
         self.isDryRun = isDryRun
         self.monitor = monitor
         again = Set(plan.items.filter(\.runsAgain).map(\.entry.name))
-        report = MigrationReport(isDryRun: isDryRun, remaining: plan.pending.map(\.name))
+        report = MigrationReport(isDryRun: isDryRun, plan)
     }
 
     /// Runs the jobs.
@@ -59,7 +59,7 @@ struct MigrateRun {
                 if !output.quiet, !isDryRun {
                     Console.error(
                         "\(index + 1) of \(pending.count): job \(entry.name) is applied"
-                            + (done.hasFindings ? ", with findings" : ""))
+                            + (report.hasFindings(done) ? ", with findings" : ""))
                 }
             } catch {
                 return error
@@ -77,9 +77,9 @@ struct MigrateRun {
         if !isDryRun { try work.check(plan) }
         let report = try await work.run(plan, on: pool) { [monitor] in monitor.take($0) }
         guard !isDryRun, report.outcome.stop == nil else { return report }
-        let (registry, isAgain) = (registry, again.contains(entry.name))
+        let (registry, isAgain, hasFindings) = (registry, again.contains(entry.name), self.report.hasFindings(report))
         try await onOwnedThread(name: "state") { () throws in
-            try registry.record(entry, hasFindings: report.hasFindings, isAgain: isAgain)
+            try registry.record(entry, hasFindings: hasFindings, isAgain: isAgain)
         }
         return report
     }

@@ -25,11 +25,13 @@ struct StatusCommand: ConnectedCommand, ExcludingCommand {
             server's clock (setting stalled-after). Also shows its progress, speed and duration, the runner that holds \
             it, what was skipped, and each request with its author.
 
-            For a folder of jobs, shows which were applied, when and by whom, and which are pending. For a partner job \
-            file, shows whether the partner is copied, mirrored and compared, and how far the mirror lags.
+            For a folder of jobs, shows the phases of the change: which jobs were applied, which are pending or wait \
+            for the deploy, and how many documents need each of them now (in collections of up to a million documents). \
+            For a partner job file, shows whether the partner is copied, mirrored and compared, and how far the mirror \
+            lags.
 
-            Reads only the state database; the job's share of its collection also needs find on the collection. Exit \
-            code 1 means that a job is stalled.
+            Reads only the state database; the job's share of its collection, and the documents that need it, also need \
+            find on the collection. Exit code 1 means that a job is stalled.
             """)
 
     @Argument(help: "The job's name or file, a folder of jobs, or a partner job file; default: all jobs.")
@@ -95,10 +97,14 @@ struct StatusCommand: ConnectedCommand, ExcludingCommand {
         let registry = try await frame.registry(for: "status")
         let plan = try await MigrationPlan.read(jobs, from: registry, isDeployed: false, again: false)
         let stalledAfter = Settings.current[Known.stalledAfter]
-        let begun = try await onOwnedThread(name: "state") { () throws in
-            try plan.items.compactMap { try registry.status(of: $0.entry.name, stalledAfter: stalledAfter) }
+        let (begun, left) = try await onOwnedThread(name: "state") { () throws in
+            let names = plan.items.map(\.entry.name)
+            return (
+                try names.compactMap { try registry.status(of: $0, stalledAfter: stalledAfter) },
+                try registry.left(by: plan.items.map(\.entry))
+            )
         }
-        return .result(MigrationStatusResult(plan, begun: begun, folder: path))
+        return .result(MigrationStatusResult(plan, begun: begun, left: left, folder: path))
     }
 
     private func status(ofPartner path: String, in frame: Frame) async throws -> CommandOutcome {

@@ -1,0 +1,88 @@
+import BSON
+import Planning
+import SchemaChange
+
+/// The phases of a change, in the order of the work: expand, migrate, deploy and contract.
+///
+/// A phase without work is left out, and so are all phases of a plan that only repairs documents.
+struct PlanPhases {
+    let plan: SchemaPlan
+    let files: [PlanFile]
+
+    /// A table with a row for each job and each deploy.
+    var table: Report.Table {
+        Report.Table(
+            title: "Phases",
+            columns: ["phase", "what"].map { Report.Column(title: $0) } + [
+                Report.Column(title: "documents", isNumber: true)
+            ], rows: plan.failing == nil ? rows.map { [Report.Cell($0), Report.Cell($1), Report.Cell($2)] } : [])
+    }
+
+    private var rows: [(phase: String, what: String, documents: String)] {
+        let jobs = files.filter { !$0.job.isDraft }
+        guard let first = jobs.first, jobs.contains(where: { $0.job.stage != .anyTime }) else { return [] }
+        var rows: [(phase: String, what: String, documents: String)] = []
+        if let field = plan.expanded {
+            rows.append(("expand", "by hand: \(field), see the notes", ""))
+        }
+        func add(_ stages: Set<Stage>) {
+            for file in jobs where stages.contains(file.job.stage) {
+                rows.append(
+                    (
+                        file.job.stage.phase, file.path ?? file.job.name,
+                        file.job.documents.map { "\($0.needing.grouped) of \($0.all.grouped)" } ?? ""
+                    ))
+            }
+        }
+        add([.beforeDeploy, .whileWarning])
+        let recorded = jobs.contains { $0.job.stage == .beforeDeploy } ? " (shipshape job deployed)" : ""
+        let how = plan.collections.contains(where: \.isBreaking) ? ", with sync terminated" : recorded
+        rows.append(("deploy", first.job.stage == .whileWarning ? "the validator" : "\(first.new)\(how)", ""))
+        if jobs.contains(where: { $0.job.stage == .beforeDeploy }) {
+            rows.append(("migrate", "again, for what old clients wrote since", ""))
+        }
+        add([.afterDeploy])
+        return rows
+    }
+
+    /// What clients of each schema read while the work is done, for each order of work that has an outage.
+    ///
+    /// The plan says it as notes; a job file says it before its steps.
+    static func notes(on orders: [WorkOrder], of new: String) -> [String] {
+        orders.filter { $0.hasOutage && $0 != .syncTerminate }.map { order in
+            func words(_ title: String) -> String { OrderPages.statement(title, of: order) }
+            let page = " (shipshape explain \(order.rawValue))"
+            guard order == .prismaExpand else {
+                let between = words("between")
+                return between.prefix(1).uppercased() + between.dropFirst() + page
+            }
+            return
+                "No single deploy of \(new) is without an outage: old clients read \(words("old clients read")), and new "
+                + "clients read \(words("new clients read")). Without one: "
+                + ["before", "between", "after"].map(words).joined(separator: "; ") + page
+        }
+    }
+}
+
+extension SchemaPlan {
+    /// The fields that need the phase *expand*, as the phase names them; `nil` if none does.
+    fileprivate var expanded: String? {
+        let changes = entries.flatMap(\.changes).filter { WorkOrder(of: $0.kind, in: dialect) == .prismaExpand }
+        guard let first = changes.first else { return nil }
+        let more = changes.count == 1 ? "" : " and \(changes.count - 1) more"
+        let pair =
+            first.oldPath == first.path ? "\(first.path) and a second field" : "\(first.oldPath) and \(first.path)"
+        return "a version with \(pair)\(more), which writes both"
+    }
+}
+
+extension Stage {
+    /// The name of the phase to which the jobs of the stage belong.
+    var phase: String {
+        switch self {
+        case .beforeDeploy, .whileWarning: "migrate"
+        case .afterDeploy: "contract"
+        case .anyTime: "repair"
+        }
+    }
+}
