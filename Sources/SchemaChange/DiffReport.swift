@@ -40,14 +40,19 @@ public struct DiffReport: Sendable {
     }
 
     /// Creates a report on the changes; finds the removals and additions among them that look like renames.
-    /// - Parameter removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
-    public init(old: String, new: String, dialect: Dialect, changes: [SchemaChange], removed: [String] = []) {
+    /// - Parameters:
+    ///   - removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
+    ///   - renames: the renames that the operator states.
+    public init(
+        old: String, new: String, dialect: Dialect, changes: [SchemaChange], removed: [String] = [],
+        renames: [Rename] = []
+    ) {
         self.old = old
         self.new = new
         self.dialect = dialect
         self.changes = changes
         hints = SchemaDiff.hints(in: changes)
-        moves = SchemaDiff.moves(in: changes, removed: removed)
+        moves = SchemaDiff.moves(in: changes, removed: removed, renames: renames)
     }
 
     /// The verdict of the most severe change; `nil` if nothing changed.

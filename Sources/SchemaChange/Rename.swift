@@ -15,8 +15,9 @@ public struct Rename: Hashable, Sendable {
     public let new: String
     /// The position in the file that states the rename; `nil` if the command line states it.
     ///
-    /// If both schemas already have the new name, a rename in a file is ignored, because the file may keep renames of
-    /// earlier deploys. A rename on the command line is then an error.
+    /// If both schemas already have the new name, or if the newer one still has the old name, a rename in a file is
+    /// ignored: the file may keep renames of earlier deploys, and a rename may take several. On the command line, it is
+    /// then an error.
     public let location: SourceLocation?
 
     /// Reads `OLD=NEW`.

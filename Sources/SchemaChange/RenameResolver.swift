@@ -27,7 +27,12 @@ struct RenameResolver {
             }
         }
         for (rename, places) in properties {
-            for place in places { try resolver.check(rename, place) }
+            for place in places where !resolver.isElsewhere(rename, place) { try resolver.check(rename, place) }
+        }
+        for (rename, places) in properties {
+            for place in places where resolver.isElsewhere(rename, place) {
+                resolver.map.properties[place.namespace]?[place.path] = nil
+            }
         }
         return resolver.map
     }
@@ -132,6 +137,24 @@ extension RenameResolver {
             }
         }
         return places
+    }
+
+    /// Whether a file states the rename, and the two schemas are not those in which it happens.
+    ///
+    /// The newer one still has the old field, or the older one already has the new field beside it. A rename may take
+    /// several deploys, and these schemas are compared as they are.
+    private func isElsewhere(_ rename: Rename, _ place: Place) -> Bool {
+        let parent = SchemaPath(Array(place.path.steps.dropLast()))
+        guard rename.location != nil, case .field(let name)? = place.path.steps.last,
+            let before = old[place.namespace]?.root.node(at: parent),
+            let after = new[map.newName(of: place.namespace)]?.root.node(
+                at: map.newPath(of: parent, in: place.namespace))
+        else { return false }
+        let siblings = map.properties[place.namespace] ?? [:]
+        let next = Self.newName(rename)
+        let isSwapped = siblings.values.contains(name) || siblings[parent.appending(.field(next))] != nil
+        let hasBoth = before.property(next) != nil && after.property(next) != nil
+        return !isSwapped && (after.property(name) != nil || hasBoth)
     }
 
     private static func newName(_ rename: Rename) -> String { RenamePath.names(rename.new)?.first ?? rename.new }

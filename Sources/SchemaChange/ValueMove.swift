@@ -42,8 +42,11 @@ public struct ValueMove: Hashable, Sendable {
 extension SchemaDiff {
     /// Returns the renamed fields, and each removed field with the fields of its object that are added and could hold
     /// its values.
-    /// - Parameter removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
-    static func moves(in changes: [SchemaChange], removed: [String]) -> [ValueMove] {
+    /// - Parameters:
+    ///   - removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
+    ///   - renames: the renames that the operator states; the newer name may be in both schemas, because a rename may
+    ///     take several deploys.
+    static func moves(in changes: [SchemaChange], removed: [String], renames: [Rename]) -> [ValueMove] {
         let stated = changes.filter { $0.code == .propertyRenamed }.compactMap { change in
             change.oldNamespace.map { ValueMove(namespace: $0, old: change.oldPath, new: change.path, isStated: true) }
         }
@@ -52,6 +55,11 @@ extension SchemaDiff {
             guard let namespace = change.oldNamespace, let old = change.old?.node,
                 !removed.contains("\(namespace).\(change.oldPath)")
             else { return [] }
+            if let rename = renames.first(where: { $0.old == "\(namespace).\(change.oldPath)" }) {
+                let parent = SchemaPath(Array(change.oldPath.steps.dropLast()))
+                let path = parent.appending(.field(rename.new))
+                return [ValueMove(namespace: namespace, old: change.oldPath, new: path, isStated: true)]
+            }
             return added.filter { other in
                 other.namespace == change.namespace && other.path.steps.dropLast() == change.path.steps.dropLast()
                     && other.new?.node.map { $0.canHold(old) } == true

@@ -87,6 +87,24 @@ import Testing
         says("Person.age", "a rename is OLD=NEW, such as Person.age=yearsSinceBirth or app.Person=crm.Person")
     }
 
+    /// A rename in several deploys: both fields first, then only the new one.
+    @Test func renamesInAFileMayTakeSeveralDeploys() throws {
+        let place = SourceLocation(file: "shipshape.yml", line: 2, column: 5)
+        let rename = try Rename("app.Person.age=years", at: place)
+        let (age, years) = (#""age": \#(int)"#, #""years": \#(int)"#)
+        let (old, both, new) = (app(type(age)), app(type("\(age), \(years)")), app(type(years)))
+        func changes(_ old: ServerSchema, _ new: ServerSchema) throws -> [SchemaChange] {
+            try SchemaDiff.changes(from: old, to: new, renames: [rename])
+        }
+        #expect(try changes(old, old) == [])
+        #expect(try changes(old, both).map(\.code) == [.optionalAdded])
+        #expect(try changes(old, new).map(\.code) == [.propertyRenamed])
+        let last = try changes(both, new)
+        #expect(last.map(\.code) == [.propertyRemoved])
+        let report = DiffReport(old: "v2", new: "v3", dialect: .appServices, changes: last, renames: [rename])
+        #expect(report.moves.map { "\($0.old) \($0.new) \($0.isStated)" } == ["age years true"])
+    }
+
     @Test func renamesInAFileMayBeOld() throws {
         let place = SourceLocation(file: "shipshape.yml", line: 2, column: 5)
         let done = app(type(#""years": \#(int)"#))

@@ -39,6 +39,8 @@ package struct DiffResult: Reportable {
         let change = found.changes[index]
         let weight = found.weight(index)
         let acceptance = found.acceptance(of: change)
+        let order = WorkOrder(of: change.kind, in: found.dialect)
+        let page = order.isFree ? [] : ["Order of work: shipshape explain \(order.rawValue)."]
         let hint = found.hint(for: change).map { "If it is a rename, add to shipshape.yml: \(Self.line(for: $0))" }
         return Report.Finding(
             level: acceptance == nil ? change.kind.verdict.level : .notice, isFailure: found.fails(change),
@@ -47,7 +49,8 @@ package struct DiffResult: Reportable {
             acceptance: acceptance?.reason,
             message: "\(change.description) (\(found.dialect.sides.server): \(change.server.word), "
                 + "\(found.dialect.sides.client)s: \(change.client.word))",
-            details: [change.kind.consequenceWords].filter { !$0.isEmpty } + ["Source: \(change.kind.source.words)."]
+            details: [change.kind.consequenceWords].filter { !$0.isEmpty } + page
+                + ["Source: \(change.kind.source.words)."]
                 + [found.acceptanceWords(of: change)].compactMap { $0.map { "\($0)." } },
             asides: [weight.map { "\($0)." }, hint, change.kind.advice].compactMap(\.self),
             cells: [

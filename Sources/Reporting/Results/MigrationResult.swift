@@ -91,18 +91,20 @@ package struct MigrationStatusResult: Reportable {
 
     /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
-        let pending = rows.count(where: \.isPending)
+        // The jobs of other folders have no file in this one.
+        let here = rows.filter(\.hasFile)
+        let pending = here.count(where: \.isPending)
         var report = Report(
             command: "status folder", title: "The jobs in \(folder)",
-            headline: "\((rows.count - pending).counted("job")) applied, \(pending.grouped) pending.",
-            level: rows.map(\.level).max() ?? .notice)
+            headline: "\((here.count - pending).counted("job")) applied, \(pending.grouped) pending.",
+            level: here.map(\.level).max() ?? .notice)
         report.sections = [
             Report.Section(
                 name: folder,
                 columns: ["phase", "file", "state"].map { Report.Column(title: $0) } + [
                     Report.Column(title: "left", isNumber: true)
                 ],
-                findings: rows.map { row in
+                findings: here.map { row in
                     Report.Finding(
                         level: row.level, isFailure: false, code: row.words, subject: row.file, message: row.words,
                         cells: [
@@ -111,12 +113,17 @@ package struct MigrationStatusResult: Reportable {
                         ])
                 })
         ]
+        let others = rows.count - here.count
+        report.notes =
+            others == 0 ? [] : ["\(others.counted("applied job")) \(others == 1 ? "has" : "have") no file here"]
         report.next = next
         return report
     }
 }
 
 extension MigrationRow {
+    fileprivate var hasFile: Bool { phase != nil }
+
     fileprivate var isPending: Bool { state.hasPrefix("pending") }
 
     fileprivate var level: Report.Level { isPending ? .notice : digest == "ok" ? .good : .warning }

@@ -74,7 +74,8 @@ struct PrismaLint {
             return finding(
                 .relationType, .warning, key,
                 "is not stored as \(name).\(other) is, so that the relation finds no documents",
-                remedy: native.map { "add \($0)" } ?? "remove @db.\(key.nativeType?.type.rawValue ?? "")")
+                remedy: (native.map { "add \($0)" } ?? "remove @db.\(key.nativeType?.type.rawValue ?? "")")
+                    + ", and convert the stored values: shipshape explain prisma-expand")
         }
     }
 }

@@ -82,7 +82,7 @@ struct ComparedSchemas {
         }
         var report = DiffReport(
             old: names.old.name, new: names.new.name, dialect: new.dialect, changes: changes,
-            removed: Settings.current.file.removed)
+            removed: Settings.current.file.removed, renames: renames)
         if names.old.isLive || names.new.isLive, only == nil {
             report.notes.append("live validators are compared only for collections that both sides have")
         }

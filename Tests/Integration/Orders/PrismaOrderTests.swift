@@ -127,7 +127,7 @@ import Testing
                     Client("old", text, writing: 3),
                     Client("both", reading: text, writing: 4, to: [text, secondOptional]),
                     Client("reader", reading: second, writing: 5, to: [text, second]),
-                    Client("new", second, writing: 7))),
+                    Client("new", second, writing: 7)), endsWithFindings: true),
             Row(
                 change: "property-type-changed", order: "prisma-expand", old: "x String", new: "x Int",
                 direct: [

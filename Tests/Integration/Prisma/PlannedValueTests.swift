@@ -103,6 +103,18 @@ import Testing
         }
     }
 
+    @Test func aStepThatChangesMoreThanWhatFailsSaysSo() async throws {
+        try await with([["age": "7"], ["age": .long(5)], ["age": .int(5)]]) { test, run in
+            try test.write(
+                "s.json",
+                #"{"title": "Tin", "bsonType": "object", "required": ["_id"], "properties": "#
+                    + #"{"_id": {"bsonType": "objectId"}, "age": {"bsonType": "int"}}}"#)
+            let plan = try await run("plan", "s.json", "--collection", "\(test.database.name).Tin", "--out", "jobs")
+            #expect(plan.output.contains("convert: {field: age, to: int} (2 documents)"), "\(plan.output)")
+            #expect(plan.output.contains("changes 1 document that does not fail, too"), "\(plan.output)")
+        }
+    }
+
     @Test func aForgottenMapIsFoundInTheDocuments() async throws {
         let documents: [BSONDocument] = [["netWeight": .int(5)], ["netWeight": .int(6)], ["label": "none"]]
         try await with(documents) { test, run in

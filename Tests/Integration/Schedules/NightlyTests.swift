@@ -77,6 +77,23 @@ import Testing
         }
     }
 
+    @Test func settingsInTheWorkingFolderNeedNoPath() async throws {
+        let folder = try CommandLineFolder()
+        defer { folder.remove() }
+        try folder.write(CommandLineFolder.person, to: "person.json")
+        try folder.write(
+            """
+            SHIPSHAPE_URI=mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=500
+            SHIPSHAPE_SCHEMA=\(folder.path)/person.json
+            SHIPSHAPE_OPTIONS='--collection app.person'
+            SHIPSHAPE_REPORTS=\(folder.path)/reports
+            """, to: "nightly.conf")
+        let run = try await Program.shell(
+            #"exec env -i PATH="$(dirname "$0"):/usr/bin:/bin" /bin/sh "$1" nightly.conf"#,
+            [Repository.path("jobs/nightly").string], in: folder.path)
+        #expect(run.exitCode == 69 && run.errors.contains("127.0.0.1:1"), "\(run.errors)")
+    }
+
     @Test func withoutSettingsItSaysWhereTheyBelong() async throws {
         let run = try await Program.shell(
             #"exec env -i /bin/sh "$1" "$2""#, [Repository.path("jobs/nightly").string, "/nowhere/nightly.conf"])

@@ -1,11 +1,9 @@
 import BSON
 import DumpWriter
 import Foundation
-import Subprocess
 import SystemPackage
 import TestSupport
 import Testing
-import Yams
 
 /// Tests that the workflows which `init --ci` writes run as they are, step by step, in an environment without settings.
 @Suite struct WrittenWorkflowTests {
@@ -59,11 +57,6 @@ import Yams
         }
     }
 
-    private struct Step {
-        let name: String
-        let script: String
-    }
-
     @Test(arguments: Project.allCases, ["github", "gitlab"])
     func eachStepRunsInACleanEnvironment(_ project: Project, _ service: String) async throws {
         let folder = try CommandLineFolder()
@@ -84,8 +77,8 @@ import Yams
         let path = service == "github" ? ".github/workflows/schemas.yml" : ".gitlab/schemas.yml"
         let text = try #require(folder.text(of: path))
         var names: [String] = []
-        for step in try steps(text, isGitHub: service == "github") where !step.script.contains("apt-get install") {
-            let run = try await shell(step.script, in: clone, folder, dump)
+        for step in try WrittenWorkflow(text, isGitHub: service == "github").steps {
+            let run = try await shell(step.script, in: clone, folder, project, dump)
             #expect(run.status == 0, "\(step.name): \(run.output)")
             names.append(step.name)
         }
@@ -99,10 +92,11 @@ import Yams
     private func pullRequest(of project: Project, in folder: CommandLineFolder) async throws -> FilePath {
         let clone = folder.path.appending("clone")
         let commit = "git -c user.name=T -c user.email=t@example.com commit --quiet --all --message change"
-        try await require("git init --quiet --initial-branch=main && git add . && \(commit)", in: folder.path, folder)
-        try await require("git clone --quiet . clone", in: folder.path, folder)
+        try await require(
+            "git init --quiet --initial-branch=main && git add . && \(commit)", in: folder.path, folder, project)
+        try await require("git clone --quiet . clone", in: folder.path, folder, project)
         try folder.write(project.schema(isChanged: true), to: "clone/\(project.places.file)")
-        try await require("git checkout --quiet -b change && \(commit)", in: clone, folder)
+        try await require("git checkout --quiet -b change && \(commit)", in: clone, folder, project)
         return clone
     }
 
@@ -115,51 +109,17 @@ import Yams
         return gzip(writer.bytes)
     }
 
-    private func steps(_ text: String, isGitHub: Bool) throws -> [Step] {
-        let root = try #require(try Yams.compose(yaml: text))
-        if isGitHub {
-            return (root["jobs"]?["schemas"]?["steps"]?.sequence ?? []).compactMap { step in
-                step["run"]?.string.map { Step(name: step["name"]?.string ?? "", script: $0) }
-            }
-        }
-        let before = (root[".schemas"]?["before_script"]?.sequence ?? []).compactMap(\.string)
-            .filter { !$0.contains("apt-get") && !$0.contains("SHIPSHAPE_PACKAGE") }
-        return (root.mapping ?? [:]).compactMap { key, job in
-            guard let name = key.string, let script = job["script"]?.sequence else { return nil }
-            return Step(name: name, script: (before + script.compactMap(\.string)).joined(separator: "\n"))
-        }
-    }
-
-    private func require(_ script: String, in place: FilePath, _ folder: CommandLineFolder) async throws {
-        let run = try await shell(script, in: place, folder, folder.path)
+    private func require(
+        _ script: String, in place: FilePath, _ folder: CommandLineFolder, _ project: Project
+    ) async throws {
+        let run = try await shell(script, in: place, folder, project, folder.path)
         try #require(run.status == 0, "\(script): \(run.output)")
     }
 
-    /// Runs a script with only the variables that the services set.
     private func shell(
-        _ script: String, in place: FilePath, _ folder: CommandLineFolder, _ dump: FilePath
+        _ script: String, in place: FilePath, _ folder: CommandLineFolder, _ project: Project, _ dump: FilePath
     ) async throws -> (status: Int32, output: String) {
-        let bin = folder.path.appending("bin")
-        try? FileManager.default.createDirectory(atPath: bin.string, withIntermediateDirectories: true)
-        try? FileManager.default.createSymbolicLink(
-            atPath: bin.appending("shipshape").string, withDestinationPath: Program.path.string)
-        let variables: [Environment.Key: String] = [
-            "PATH": "\(bin):/usr/bin:/bin", "HOME": folder.path.string, "GITHUB_BASE_REF": "main",
-            "GITHUB_WORKSPACE": place.string, "GITHUB_STEP_SUMMARY": "/dev/null", "SCHEMAS": folderName(place),
-            "DUMP": "file://\(dump)", "SHIPSHAPE_DUMP": "file://\(dump)", "BASE": "origin/main",
-            "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "CI_PROJECT_DIR": place.string,
-        ]
-        let result = try await Subprocess.run(
-            .path("/bin/bash"), arguments: ["-e", "-o", "pipefail", "-c", script], environment: .custom(variables),
-            workingDirectory: place, output: .string(limit: 1 << 18), error: .string(limit: 1 << 18))
-        let status: Int32 = if case .exited(let code) = result.terminationStatus { Int32(code) } else { -1 }
-        return (status, result.standardOutput + result.standardError)
-    }
-
-    /// The folder of the schemas in a clone.
-    private func folderName(_ place: FilePath) -> String {
-        Project.allCases.map(\.places.folder).first {
-            FileManager.default.fileExists(atPath: place.appending($0).string)
-        } ?? ""
+        try await WrittenWorkflow.run(
+            script, in: place, schemas: project.places.folder, home: folder.path, dump: dump)
     }
 }
