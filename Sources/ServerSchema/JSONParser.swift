@@ -6,6 +6,8 @@ package struct JSONParser {
     package static let maximumDepth = 200
     /// The largest number of values that are accepted; each takes up to a kibibyte of memory until a schema is checked.
     private static let maximumValues = 100_000
+    /// The longest name or text in bytes; several copies of it are in memory at once.
+    private static let longestText = 1_000_000
 
     let file: String
     let bytes: [UInt8]
@@ -215,6 +217,10 @@ extension JSONParser {
         offset += 1
         var text: [UInt8] = []
         while offset < bytes.count {
+            guard text.count <= Self.longestText else {
+                throw SchemaError(
+                    .tooLarge, at: start, "a text has more than \(Self.longestText) bytes", remedy: "shorten it")
+            }
             let byte = bytes[offset]
             switch byte {
             case UInt8(ascii: "\""):

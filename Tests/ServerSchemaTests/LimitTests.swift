@@ -106,6 +106,12 @@ import Testing
             _ = try JSONParser.parse(Array("[1,\(list.dropFirst())".utf8), file: "f")
         }
         #expect(errors.map(\.code) == [.tooLarge])
+        let text = String(repeating: "x", count: 1_000_000)
+        #expect(try JSONParser.parse(Array("\"\(text)\"".utf8), file: "f").text == text)
+        let long = Self.errors { () throws(SchemaError) in
+            _ = try JSONParser.parse(Array("\"x\(text)\"".utf8), file: "f")
+        }
+        #expect(long.map(\.code) == [.tooLarge])
     }
 
     /// A use of a type is written out for `diff`, `plan` and `import` only while the schema stays small.
