@@ -47,7 +47,7 @@ struct Comparison {
                 kind: kind, namespace: (self.new ?? self.old)?.namespace, path: new == nil ? spot.old : spot.new,
                 oldNamespace: (self.old ?? self.new)?.namespace, oldPath: spot.old, old: before, new: after,
                 place: holder?.location, description: description)
-        change.newHolder = holder
+        change.leavesAnyFields = holder?.furtherFields == .any
         changes.append(change)
     }
 
@@ -113,21 +113,21 @@ extension Comparison {
     private mutating func compareFields(_ old: SchemaNode, _ new: SchemaNode, at spot: Spot) {
         let (before, after) = (old.fields, new.fields)
         let names = Set(after.map(\.name))
-        var known: [String: (field: Field, spot: Spot)] = [:]
-        for field in before {
+        var known: [String: Int] = [:]
+        for (index, field) in before.enumerated() {
             let name = newName(of: field, at: spot)
-            let place = spot.appending(.field(field.name), .field(name))
             if names.contains(name) {
-                known[name] = (field, place)
+                known[name] = index
             } else {
+                let place = spot.appending(.field(field.name), .field(name))
                 let kind: ChangeKind =
                     place.old.isID ? .idRemoved : field.isRequired ? .requiredRemoved : .optionalRemoved
                 note(kind, at: place, from: field, to: nil, losing: new, "\(place.old) is removed")
             }
         }
         for field in after {
-            if let (old, place) = known[field.name] {
-                compare(old, field, at: place)
+            if let old = known[field.name].map({ before[$0] }) {
+                compare(old, field, at: spot.appending(.field(old.name), .field(field.name)))
             } else {
                 add(field, at: spot.appending(.field(field.name)))
             }

@@ -11,7 +11,8 @@ public struct DiffReport: Sendable {
     /// The changes, in the order in which ``SchemaDiff`` returns them.
     public var changes: [SchemaChange]
     /// The pairs of a removal and an addition that look like renames.
-    public var hints: [RenameHint]
+    public let hints: [RenameHint]
+    private let hintOf: [SchemaChange: RenameHint]
     /// The fields whose values newer clients may not see, because a document has them under the older name.
     public var moves: [ValueMove]
     /// The counts of the documents that each change affects, in the order of the changes; `nil` if none were counted.
@@ -52,6 +53,7 @@ public struct DiffReport: Sendable {
         self.dialect = dialect
         self.changes = changes
         hints = SchemaDiff.hints(in: changes)
+        hintOf = Dictionary(hints.flatMap { [($0.removed, $0), ($0.added, $0)] }) { first, _ in first }
         moves = SchemaDiff.moves(in: changes, removed: removed, renames: renames)
     }
 
@@ -88,9 +90,7 @@ public struct DiffReport: Sendable {
     public func count(of verdict: SchemaChange.Verdict) -> Int { changes.count { $0.kind.verdict == verdict } }
 
     /// Returns the possible rename of which a change is the removal or the addition; `nil` if there is none.
-    public func hint(for change: SchemaChange) -> RenameHint? {
-        hints.first { $0.removed == change || $0.added == change }
-    }
+    public func hint(for change: SchemaChange) -> RenameHint? { hintOf[change] }
 
     /// The consequences of all changes together, with the most severe first.
     public var consequences: [ChangeKind.Consequence] {

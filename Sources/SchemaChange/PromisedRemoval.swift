@@ -10,8 +10,9 @@ extension SchemaDiff {
         changes.flatMap { change -> [SchemaChange] in
             guard removals.contains(change.code), let old = change.old, let node = old.node else { return [] }
             return node.promises(at: old.path).filter { $0.day >= today }.map { promise in
-                var side = old
-                (side.path, side.node, side.location) = (promise.path, promise.node, promise.node.location)
+                let side = SchemaChange.Side(
+                    namespace: old.namespace, path: promise.path, node: promise.node, isRequired: old.isRequired,
+                    link: old.link, location: promise.node.location)
                 let name = promise.path.isRoot ? "the type" : "\(promise.path)"
                 return SchemaChange(
                     kind: .removedBeforeDay, namespace: change.namespace, path: promise.path,

@@ -55,17 +55,18 @@ extension SchemaDiff {
     private static func collections(in changes: [SchemaChange]) -> [RenameHint] {
         let removed = changes.filter { $0.code == .typeRemoved && $0.new == nil }
         let added = changes.filter { $0.code == .typeAdded && $0.old == nil }
+        let byTitle = Dictionary(grouping: added) { $0.new?.node?.typeName }
+        let byFields = Dictionary(grouping: added) { $0.new?.node?.fieldWords }
+        let rivals = Dictionary(grouping: removed) { $0.old?.node?.fieldWords }
         return removed.compactMap { change in
             guard let root = change.old?.node else { return nil }
-            let title = root.typeName
-            let sameTitle = added.filter { title != nil && $0.new?.node?.typeName == title }
-            let alike = added.filter { $0.new?.node.map { $0.fieldWords == root.fieldWords } == true }
-            let rivals = removed.filter { $0.old?.node.map { $0.fieldWords == root.fieldWords } == true }
+            let sameTitle = root.typeName.flatMap { byTitle[$0] } ?? []
+            let alike = byFields[root.fieldWords] ?? []
             let other: SchemaChange
             let reason: String
             if sameTitle.count == 1 {
-                (other, reason) = (sameTitle[0], "both have the type \(title ?? "")")
-            } else if alike.count == 1, rivals.count == 1 {
+                (other, reason) = (sameTitle[0], "both have the type \(root.typeName ?? "")")
+            } else if alike.count == 1, rivals[root.fieldWords]?.count == 1 {
                 (other, reason) = (
                     alike[0], "both have the same properties, and no other added collection has them"
                 )

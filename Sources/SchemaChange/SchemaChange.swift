@@ -29,12 +29,17 @@ public struct SchemaChange: Hashable, Sendable {
     ///
     /// `nil` if the newer schema has neither.
     public var place: SourceLocation?
-    /// The object of the newer schema that lost a field; `nil` for a change that removes no field.
-    var newHolder: SchemaNode?
+    /// Whether the object of the newer schema that lost a field may have any fields; `false` for other changes.
+    var leavesAnyFields = false
     /// The partner collection that concerns the change; `nil` if there is none.
     ///
     /// The partner collection has the documents as the newer schema describes them, or the newer schema adds it.
-    public internal(set) var partner: PartnerCollection?
+    public internal(set) var partner: PartnerCollection? {
+        get { partners.first }
+        set { partners = newValue.map { [$0] } ?? [] }
+    }
+    /// The partner collection, in a list, which takes little memory for a change without one.
+    private var partners: [PartnerCollection] = []
     /// A clause that says what changed, such as `email becomes required`; it never has a value of a document.
     public var description: String
 
@@ -76,10 +81,9 @@ public struct SchemaChange: Hashable, Sendable {
     public var client: Verdict { kind.client }
 }
 
-/// Changes are compared without `newHolder`: it is the object at `place`, so changes with the same `place` have the
-/// same object.
+/// Changes are compared without `leavesAnyFields`, which follows from the object at `place`.
 extension SchemaChange {
-    /// Whether two changes are equal in all properties except `newHolder`.
+    /// Whether two changes are equal in all properties except `leavesAnyFields`.
     public static func == (left: Self, right: Self) -> Bool {
         left.kind == right.kind && left.namespace == right.namespace && left.path == right.path
             && left.oldNamespace == right.oldNamespace && left.oldPath == right.oldPath && left.old == right.old
@@ -211,20 +215,20 @@ extension SchemaChange.Code: CustomStringConvertible {
 }
 
 extension SchemaChange {
-    /// One version of the part of the schema that a change affects.
-    public struct Side: Sendable {
+    /// One version of the part of the schema that a change affects; shared by all copies of the change.
+    public final class Side: Sendable {
         /// The collection with the changed part, by its name in this version; `nil` for a change of the whole app.
-        public var namespace: Namespace?
+        public let namespace: Namespace?
         /// The path of the changed part, with the names of this version.
-        public var path: SchemaPath
+        public let path: SchemaPath
         /// The schema of the changed part; `nil` for a change of the sync configuration.
-        public var node: SchemaNode?
+        public let node: SchemaNode?
         /// Whether the changed field is required in the surrounding object.
-        public var isRequired: Bool
+        public let isRequired: Bool
         /// The link of the changed field, or of the field's elements or values; `nil` if there is none.
-        public var link: Relationship?
+        public let link: Relationship?
         /// The position of the changed part in the schema's file.
-        public var location: SourceLocation
+        public let location: SourceLocation
 
         /// Creates a side from its parts.
         public init(
@@ -245,7 +249,7 @@ extension SchemaChange {
 extension SchemaChange.Side: Hashable {
     /// Whether two sides have the same position in the file, collection, path and link, and are both required or both
     /// optional.
-    public static func == (left: Self, right: Self) -> Bool {
+    public static func == (left: SchemaChange.Side, right: SchemaChange.Side) -> Bool {
         left.location == right.location && left.namespace == right.namespace && left.path == right.path
             && left.isRequired == right.isRequired && left.link == right.link
     }

@@ -5,7 +5,7 @@ enum ValidatorVerdict {
     static func refusesMore(_ change: SchemaChange) -> Bool {
         switch change.code {
         case .requiredAdded, .optionalToRequired, .constraintTightened: true
-        case .propertyRemoved, .idRemoved: forbidsFurther(change)
+        case .propertyRemoved, .idRemoved: !change.leavesAnyFields
         case .propertyTypeChanged, .idTypeChanged, .elementTypeChanged, .elementNullabilityChanged,
             .cardinalityChanged:
             !widens(change)
@@ -14,9 +14,6 @@ enum ValidatorVerdict {
         default: false
         }
     }
-
-    /// Whether the newer schema restricts or forbids undeclared fields in the object that a property was removed from.
-    private static func forbidsFurther(_ change: SchemaChange) -> Bool { change.newHolder?.furtherFields != .any }
 
     /// Whether the newer schema allows all types that the older schema allows.
     ///

@@ -40,8 +40,8 @@ public struct ValueMove: Hashable, Sendable {
 }
 
 extension SchemaDiff {
-    /// Returns the renamed fields, and each removed field with the fields of its object that are added and could hold
-    /// its values.
+    /// Returns the renamed fields, and each removed field with the first 20 fields of its object that are added and
+    /// could hold its values.
     /// - Parameters:
     ///   - removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
     ///   - renames: the renames that the operator states; the newer name may be in both schemas, because a rename may
@@ -50,20 +50,28 @@ extension SchemaDiff {
         let stated = changes.filter { $0.code == .propertyRenamed }.compactMap { change in
             change.oldNamespace.map { ValueMove(namespace: $0, old: change.oldPath, new: change.path, isStated: true) }
         }
-        let added = changes.filter { [.requiredAdded, .optionalAdded].contains($0.code) }
+        struct Holder: Hashable {
+            let namespace: Namespace?
+            let path: ArraySlice<SchemaPath.Step>
+        }
+        let added = Dictionary(grouping: changes.filter { [.requiredAdded, .optionalAdded].contains($0.code) }) {
+            Holder(namespace: $0.namespace, path: $0.path.steps.dropLast())
+        }
+        let done = Set(removed)
+        let names = Dictionary(renames.map { ($0.old, $0.new) }) { first, _ in first }
         let open = changes.filter { $0.code == .propertyRemoved }.flatMap { change -> [ValueMove] in
             guard let namespace = change.oldNamespace, let old = change.old?.node,
-                !removed.contains("\(namespace).\(change.oldPath)")
+                !done.contains("\(namespace).\(change.oldPath)")
             else { return [] }
-            if let rename = renames.first(where: { $0.old == "\(namespace).\(change.oldPath)" }) {
-                let parent = SchemaPath(Array(change.oldPath.steps.dropLast()))
-                let path = parent.appending(.field(rename.new))
+            let parent = change.path.steps.dropLast()
+            if let name = names["\(namespace).\(change.oldPath)"] {
+                let path = SchemaPath(Array(parent)).appending(.field(name))
                 return [ValueMove(namespace: namespace, old: change.oldPath, new: path, isStated: true)]
             }
-            return added.filter { other in
-                other.namespace == change.namespace && other.path.steps.dropLast() == change.path.steps.dropLast()
-                    && other.new?.node.map { $0.canHold(old) } == true
-            }.map { ValueMove(namespace: namespace, old: change.oldPath, new: $0.path, isStated: false) }
+            let others = added[Holder(namespace: change.namespace, path: parent)] ?? []
+            return others.lazy.filter { $0.new?.node.map { $0.canHold(old) } == true }.prefix(20).map {
+                ValueMove(namespace: namespace, old: change.oldPath, new: $0.path, isStated: false)
+            }
         }
         return stated + open
     }

@@ -4,6 +4,9 @@ import ServerSchema
 import Testing
 
 @Suite struct DiffTests {
+    /// Two schemas may differ in 20,000 places, and lists of changes are copied.
+    @Test func aChangeIsSmall() { #expect(MemoryLayout<SchemaChange>.stride <= 256) }
+
     @Test func collectionsComeAndGoByNamespace() throws {
         let pets = Namespace(database: "app", collection: "Pet")
         let cars = Namespace(database: "app", collection: "Car")

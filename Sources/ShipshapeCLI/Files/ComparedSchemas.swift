@@ -60,6 +60,8 @@ struct ComparedSchemas {
             let hint = Spelling.hint(for: "\(asked)", among: known).map { " (\($0))" } ?? ""
             throw UsageError("--collection \(asked): neither \(old.name) nor \(new.name) has it\(hint)")
         }
+        // The models of two large schemas would take as much memory as what is compared.
+        (before.prisma, after.prisma) = (nil, nil)
         (self.old, self.new, names) = (before, after, (old, new))
         self.only = asked ?? [before, after].first(where: \.isOneFile)?.collections.first?.namespace
     }
@@ -68,16 +70,13 @@ struct ComparedSchemas {
     /// - Parameter isVersioned: whether the app has versioned schemas.
     /// - Throws: ``RenameError`` for a rename that does not match the schemas.
     func diff(renames: [Rename], isVersioned: Bool) throws -> DiffReport {
-        var changes = try SchemaDiff.changes(from: old, to: new, renames: renames, isVersioned: isVersioned).filter {
-            only == nil || $0.namespace == only || $0.oldNamespace == only
-        }
+        var changes = try SchemaDiff.changes(from: old, to: new, renames: renames, isVersioned: isVersioned)
+        if let only { changes.removeAll { $0.namespace != only && $0.oldNamespace != only } }
         if let revision = GitRevision(names.new.name) {
             // GitHub shows annotations next to the repository's files, so the changes must have the paths of these
             // files.
-            changes = changes.map { change in
-                var change = change
-                if let file = change.place?.file { change.place?.file = revision.path(of: file) }
-                return change
+            for index in changes.indices {
+                if let file = changes[index].place?.file { changes[index].place?.file = revision.path(of: file) }
             }
         }
         var report = DiffReport(
