@@ -25,7 +25,7 @@ extension JSONSchemaReader {
             node.hasAdditionalProperties = true
             node.additionalProperties = try flagOrSchema(json, of: .additionalProperties)
         }
-        node.constraints.propertyCount = try counts(keywords, .minProperties, .maxProperties)
+        if let range = try counts(keywords, .minProperties, .maxProperties) { node.constraints.propertyCount = range }
         if let json = keywords[.dependencies] { try readDependencies(json, into: &node, isWhole: isWhole) }
     }
 
@@ -68,7 +68,7 @@ extension JSONSchemaReader {
 /// Reads the keywords that apply to arrays.
 extension JSONSchemaReader {
     func readArrays(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
-        node.constraints.itemCount = try counts(keywords, .minItems, .maxItems)
+        if let range = try counts(keywords, .minItems, .maxItems) { node.constraints.itemCount = range }
         if let json = keywords[.uniqueItems] { node.uniqueItems = try flag(json, of: .uniqueItems) }
         if let json = keywords[.items] { node.items = try items(json) }
         guard let json = keywords[.additionalItems] else { return }
@@ -102,31 +102,32 @@ extension JSONSchemaReader {
             if !isWhole { try check(pattern, mode: .characters, at: json.location) }
             node.constraints.pattern = pattern
         }
-        node.constraints.length = try counts(keywords, .minLength, .maxLength)
+        if let range = try counts(keywords, .minLength, .maxLength) { node.constraints.length = range }
         if let json = keywords[.multipleOf] { node.constraints.multipleOf = try divisor(json, isWhole: isWhole) }
-        node.constraints.minimum = try bound(keywords, .minimum, .exclusiveMinimum)
-        node.constraints.maximum = try bound(keywords, .maximum, .exclusiveMaximum)
+        if let bound = try bound(keywords, .minimum, .exclusiveMinimum) { node.constraints.minimum = bound }
+        if let bound = try bound(keywords, .maximum, .exclusiveMaximum) { node.constraints.maximum = bound }
     }
 
     private func counts(
         _ keywords: KeywordTable, _ minimum: Keyword, _ maximum: Keyword
-    ) throws(SchemaError) -> Constraints.CountRange {
+    ) throws(SchemaError) -> Constraints.CountRange? {
+        guard keywords[minimum] != nil || keywords[maximum] != nil else { return nil }
         var range = Constraints.CountRange()
         if let json = keywords[minimum] { range.minimum = try count(json, of: minimum) }
         if let json = keywords[maximum] { range.maximum = try count(json, of: maximum) }
         return range
     }
 
-    func bound(
+    private func bound(
         _ keywords: KeywordTable, _ keyword: Keyword, _ exclusive: Keyword
-    ) throws(SchemaError) -> Constraints.Bound {
+    ) throws(SchemaError) -> Constraints.Bound? {
         guard let json = keywords[keyword] else {
             if let json = keywords[exclusive] {
                 throw SchemaError(
                     .conflict, at: json.location, "\(exclusive.rawValue) needs \(keyword.rawValue) next to it",
                     remedy: "in this dialect \(exclusive.rawValue) is a boolean, and \(keyword.rawValue) the bound")
             }
-            return Constraints.Bound()
+            return nil
         }
         var bound = Constraints.Bound(number: try number(json, of: keyword))
         if let json = keywords[exclusive] { bound.isExclusive = try flag(json, of: exclusive) }

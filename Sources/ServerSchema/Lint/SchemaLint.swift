@@ -15,7 +15,7 @@ public enum SchemaLint {
             case .jsonSchema: schema.collections.flatMap { jsonSchema($0.root, namespace: $0.namespace) }
             case .prisma: schema.prisma.map { PrismaLint.findings(in: $0, of: schema) } ?? []
             }
-        let annotations = schema.collections.flatMap(LintPlace.all).flatMap(DeprecationLint.findings)
+        let annotations = schema.collections.flatMap { LintPlace.all(of: $0).flatMap(DeprecationLint.findings) }
         let invalid = Set(schema.notes.filter { $0.code == .invalid }.map { Place($0.namespace, $0.path) })
         let findings = found.filter { !isConsequence($0, of: invalid, schema.dialect) }
         return (findings + annotations + NoteLint.findings(in: schema)).sorted()
