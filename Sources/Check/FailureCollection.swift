@@ -34,6 +34,9 @@ package struct FailureCollection {
     /// collection of the app. The write also shows whether the server accepts the name.
     /// - Throws: ``UsageError``; ``MongoError``.
     package func claim() throws {
+        if try pool.client().readableCollection(namespace)?.options["capped"]?.isTrue == true {
+            throw UsageError("--failures db:\(namespace): a capped collection loses documents: name another one")
+        }
         if try holds(["_id": .string(Self.mark)]) { return }
         guard try !holds(["record": ["$ne": .string(Self.record)]]) else {
             throw UsageError(

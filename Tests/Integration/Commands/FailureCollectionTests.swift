@@ -84,6 +84,7 @@ import Testing
             _ = try await other.run(["create": "view", "viewOn": "nothing", "pipeline": .array(of: [])])
             _ = try await other.run(["create": "times", "timeseries": ["timeField": "t"]])
             _ = try await other.run(["create": "strict", "validator": ["x": 1]])
+            _ = try await other.run(["create": "capped", "capped": true, "size": 4_096])
             for (place, message) in [
                 ("\(database.name).person", "the collection itself is checked: name another one"),
                 ("\(other.name).mine", "the collection has documents that no check wrote"),
@@ -100,6 +101,7 @@ import Testing
                 ("\(other.name).view", "the collection refuses what check stores"),
                 ("\(other.name).times", "the collection refuses what check stores"),
                 ("\(other.name).strict", "the collection refuses what check stores"),
+                ("\(other.name).capped", "a capped collection loses documents"),
                 (other.name, "write db:NAME.COLLECTION"),
             ] {
                 let run = try await check(["--failures", "db:\(place)"])
@@ -117,6 +119,7 @@ import Testing
             }
             #expect(try await database.count("person") == 3)
             #expect(try await other.count("mine") == 2)
+            #expect(try await other.count("capped") == 0)
         }
     }
 
