@@ -90,27 +90,6 @@ extension ClientPool {
     package var liveHandles: Int { handles.value }
 }
 
-extension ClientPool {
-    /// Runs `body` for each part in parallel: the first part on `client`, each other part on a client of the pool.
-    /// - Returns: the results in the order of the parts, once all have ended.
-    package func sideBySide<Part: Sendable, R: Sendable>(
-        _ parts: [Part], first client: borrowing Client,
-        _ body: @Sendable @escaping (Part, borrowing Client) throws(MongoError) -> R
-    ) -> [Result<R, MongoError>] {
-        let others = parts.dropFirst().map { part in BackgroundTask(on: self) { try body(part, $0) } }
-        let first = parts.prefix(1).map { part in Result { () throws(MongoError) in try body(part, client) } }
-        return first
-            + others.map { other in
-                other.end().mapError { error in
-                    guard let error = error as? MongoError else {
-                        preconditionFailure("a client throws no other error")
-                    }
-                    return error
-                }
-            }
-    }
-}
-
 extension BackgroundTask {
     /// Starts a background task that calls `body` with a client of the pool.
     ///

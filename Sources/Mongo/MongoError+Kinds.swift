@@ -231,12 +231,6 @@ extension MongoError.Code {
     package static let unauthorized = Self(rawValue: 13)
     /// The login was refused.
     package static let authenticationFailed = Self(rawValue: 18)
-    /// The deployment does not support the operation, such as a majority read on a standalone server.
-    package static let illegalOperation = Self(rawValue: 20)
-    /// The database or the collection does not exist.
-    package static let namespaceNotFound = Self(rawValue: 26)
-    /// The hint of an operation names no existing index.
-    package static let indexNotFound = Self(rawValue: 27)
     /// The server no longer has the cursor.
     package static let cursorNotFound = Self(rawValue: 43)
     /// The collection already exists.
@@ -247,12 +241,6 @@ extension MongoError.Code {
     package static let commandNotFound = Self(rawValue: 59)
     /// The write concern could not be met.
     package static let writeConcernFailed = Self(rawValue: 64)
-    /// The server does not accept an option.
-    package static let invalidOptions = Self(rawValue: 72)
-    /// The replica set is already initiated.
-    package static let alreadyInitialized = Self(rawValue: 23)
-    /// The server is not a member of a replica set, which the command requires.
-    package static let noReplicationEnabled = Self(rawValue: 76)
     /// The server waited too long for another server.
     package static let networkTimeout = Self(rawValue: 89)
     /// The server is shutting down.
@@ -323,8 +311,6 @@ extension MongoError.Code {
     package static let changeStreamsUnsupported = Self(rawValue: 40_573)
     /// The server does not know an option of the command.
     package static let unknownOption = Self(rawValue: 40_415)
-    /// The command uses a feature that the requested version of the Stable API does not have.
-    package static let apiStrictError = Self(rawValue: 323)
 }
 
 /// The driver's codes, which are the negatives of the codes in `mongoc-error.h`, and three codes that this module

@@ -39,7 +39,6 @@ package final class Overload: Sendable {
     @TaskLocal package static var limit: Limit?
 
     private struct State {
-        var last: ContinuousClock.Instant?
         var saidAt: ContinuousClock.Instant?
         var isStopped: @Sendable () -> Bool = { false }
         var onWait: @Sendable (String) -> Void = { _ in }
@@ -73,9 +72,6 @@ package final class Overload: Sendable {
         state.withLock { ($0.isStopped, $0.onWait) = (isStopped, onWait) }
     }
 
-    /// Whether the server refused a command because of its load within the last ten seconds.
-    package var isRecent: Bool { state.withLock { $0.last.map { $0.duration(to: .now) < .seconds(10) } ?? false } }
-
     private static let silence = Duration.seconds(2)
     private static let reminder = Duration.seconds(30)
 
@@ -102,7 +98,7 @@ package final class Overload: Sendable {
         /// - Returns: whether to send the command again; `false` at once for every other error.
         mutating func shouldRetry(after error: MongoError, writes: Bool) -> Bool {
             guard error.isOverload else { return false }
-            let isStopped = overload.note()
+            let isStopped = overload.isStopped
             let limit = Overload.limit
             guard !writes || error.isRefusedUnbegun else { return false }
             refusals += 1
@@ -121,16 +117,10 @@ package final class Overload: Sendable {
 
     /// Pauses for at most a second after a refusal, for a caller that does other work between two attempts.
     func rest(after error: MongoError, refusals: Int) {
-        let isStopped = note()
         PosixThread.sleep(min(Self.pause(after: refusals), .seconds(1)), unless: isStopped)
     }
 
-    private func note() -> @Sendable () -> Bool {
-        state.withLock {
-            $0.last = .now
-            return $0.isStopped
-        }
-    }
+    private var isStopped: @Sendable () -> Bool { state.withLock { $0.isStopped } }
 
     private func say(_ message: String, after waited: Duration) {
         guard waited >= Self.silence else { return }

@@ -107,15 +107,6 @@ package enum Redaction {
             return match.bits == nil ? "#" : match.0
         }
     }
-
-    /// Returns the text with every occurrence of `secrets` masked, longer ones first; empty secrets are ignored.
-    static func masking(_ secrets: [String], in text: String) -> String {
-        var masked = text
-        for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) where !secret.isEmpty {
-            masked = masked.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
-        }
-        return masked
-    }
 }
 
 extension String {

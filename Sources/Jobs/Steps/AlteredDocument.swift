@@ -12,12 +12,6 @@ package struct AlteredDocument: Hashable, Sendable {
     /// The hash must be computed before the server reads any field of the document. Once the server has read a field,
     /// it uses a copy of the document in which that field may already be altered.
     let hashesFirst: Bool
-    /// Whether the document has an array among the values that the steps read or write.
-    ///
-    /// The server renumbers such an array if its keys are not 0, 1, 2 and so on.
-    package let hasArray: Expression
-    /// The parts of ``condition`` that need no hash of the whole document.
-    private let ofNames: [Expression]
 
     /// The variable that holds the hash of the whole document's bytes.
     static let bytes = Expression.variable("ownBytes")
@@ -31,18 +25,6 @@ package struct AlteredDocument: Hashable, Sendable {
 
     private init(_ condition: BSONValue) {
         (self.condition, hashesFirst) = (Expression(condition), false)
-        (hasArray, ofNames) = (.constant(false), [self.condition])
-    }
-
-    /// A condition that can take the place of this one and costs the server less, because it needs no hash of the whole
-    /// document.
-    ///
-    /// The cheaper condition also holds for every document that meets ``hasArray``, even if the server would not alter
-    /// it. A write may use it for documents that did not meet ``hasArray`` when they were read. Such a write skips a
-    /// document without need only if another client has added an array in the meantime.
-    package var orArray: AlteredDocument {
-        guard hashesFirst else { return self }
-        return AlteredDocument(Expression.any(ofNames + [hasArray]).bson)
     }
 
     /// Returns an expression that uses the condition.
@@ -96,9 +78,8 @@ extension AlteredDocument {
         }
         let places = Set(paths.map(\.untilElements)).sorted { $0.description < $1.description }
         hashesFirst = seesKeys && !places.isEmpty
+        // The server renumbers an array if its keys are not 0, 1, 2 and so on.
         let hasArray = Expression.any(places.map { $0.isReachable && Expression.field($0).hasType("array") })
-        ofNames = [Self.shrinks(root)] + merged + seenInto
-        self.hasArray = hasArray
         let isRenumbered = !(Self.bytes == Self.hash(of: Self.merged(root)))
         let ofKeys = hashesFirst ? [Expression.all([hasArray, isRenumbered])] : []
         condition = .any([Self.shrinks(root)] + ofKeys + merged + seenInto)
