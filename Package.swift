@@ -248,8 +248,8 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "AllocationCounter", "ShipshapeCLI", "Check", "Files", "Importing", "Planning", "Steps", "Jobs",
-                "Scanning", "SchemaChange", "Checking", "LocatedYAML", "ServerSchema", "Patterns", "Mongo", "BSON",
-                "DumpWriter", "Conformance",
+                "Reporting", "Scanning", "SchemaChange", "Checking", "LocatedYAML", "ServerSchema", "Patterns", "Mongo",
+                "BSON", "DumpWriter", "Conformance",
             ], path: "Tests/Fuzz"),
         .testTarget(
             name: "Integration",

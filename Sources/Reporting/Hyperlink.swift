@@ -14,7 +14,7 @@ package enum Hyperlink {
     }
 
     /// Returns the text with everything but letters, digits and a few other characters in percent encoding.
-    private static func encoded(_ text: String) -> String {
+    static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             if isPlain(byte) { return String(UnicodeScalar(byte)) }
             let digits = String(byte, radix: 16, uppercase: true)

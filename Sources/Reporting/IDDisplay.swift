@@ -57,10 +57,7 @@ public struct IDHash: Sendable {
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = unsafe ccrypto_hmac_sha256(key, key.count, data, data.count, &digest)
         precondition(isDone, "HMAC fails only without memory")
-        let digits = digest.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
+        let digits = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         return "#" + digits.joined().prefix(Self.digitCount)
     }
 }

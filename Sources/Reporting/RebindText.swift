@@ -1,5 +1,6 @@
 import BSON
 package import JobReports
+import Jobs
 
 /// The plan of `job rebind` as text.
 ///
@@ -38,9 +39,6 @@ package enum RebindText {
 
     private static func uuid(_ value: BSONValue) -> String {
         guard case .binary(_, let bytes) = value, bytes.count == 16 else { return "unknown" }
-        let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
-            String(hex.dropFirst(range.lowerBound).prefix(range.count))
-        }.joined(separator: "-")
+        return UUIDText.canonical(bytes)
     }
 }

@@ -11,34 +11,45 @@ enum ReportValue: Sendable {
     /// A BSON value, as relaxed extended JSON on one line.
     case extended(BSONValue)
 
-    /// Returns the JSON text, indented by two spaces per level.
-    func text(_ indent: String = "") -> String {
-        switch self {
-        case .object(let members):
-            Self.block("{", "}", indent, members.map { "\(ShellLiteral.string($0)): \($1.text(indent + "  "))" })
-        case .array(let elements): Self.block("[", "]", indent, elements.map { $0.text(indent + "  ") })
-        case .string(let text): ShellLiteral.string(text)
-        case .integer(let number): "\(number)"
-        case .bool(let flag): flag ? "true" : "false"
-        case .null: "null"
-        case .extended(let value): Self.extended(value)
-        }
-    }
-
     /// The JSON text on one line, for JSON lines.
-    var line: String {
+    var line: String { text(nil) }
+
+    /// Returns the JSON text, indented by two spaces per level.
+    /// - Parameter lineBreak: a line break and the indentation of the value; `nil` for JSON on one line.
+    func text(_ lineBreak: String? = "\n") -> String {
+        var text = ""
+        write(to: &text, lineBreak)
+        return text
+    }
+
+    /// Appends the JSON text to one string, because a string for each value would hold all text once per level.
+    private func write(to text: inout String, _ lineBreak: String?) {
         switch self {
         case .object(let members):
-            "{\(members.map { "\(ShellLiteral.string($0)):\($1.line)" }.joined(separator: ","))}"
-        case .array(let elements): "[\(elements.map(\.line).joined(separator: ","))]"
-        default: text()
+            Self.write("{", members, "}", to: &text, lineBreak) { text, member, inner in
+                text += ShellLiteral.string(member.0) + (inner == nil ? ":" : ": ")
+                member.1.write(to: &text, inner)
+            }
+        case .array(let elements): Self.write("[", elements, "]", to: &text, lineBreak) { $1.write(to: &$0, $2) }
+        case .string(let string): text += ShellLiteral.string(string)
+        case .integer(let number): text += "\(number)"
+        case .bool(let flag): text += flag ? "true" : "false"
+        case .null: text += "null"
+        case .extended(let value): text += Self.extended(value)
         }
     }
 
-    private static func block(_ open: String, _ close: String, _ indent: String, _ items: [String]) -> String {
-        guard !items.isEmpty else { return open + close }
-        let lines = items.map { "\(indent)  \($0)" }.joined(separator: ",\n")
-        return "\(open)\n\(lines)\n\(indent)\(close)"
+    private static func write<Item>(
+        _ open: String, _ items: [Item], _ close: String, to text: inout String, _ lineBreak: String?,
+        _ write: (inout String, Item, String?) -> Void
+    ) {
+        let inner = lineBreak.map { $0 + "  " }
+        text += open
+        for (index, item) in items.enumerated() {
+            text += (index > 0 ? "," : "") + (inner ?? "")
+            write(&text, item, inner)
+        }
+        text += (items.isEmpty ? "" : lineBreak ?? "") + close
     }
 
     /// Returns the value as extended JSON, or only the name of its type if it has no extended JSON, such as an `_id` of

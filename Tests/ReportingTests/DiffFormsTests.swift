@@ -136,4 +136,26 @@ import Testing
         #expect(rows.count == 1)
         #expect(rows[0].contains(#"a\|b\<c\>\&"#))
     }
+
+    /// Of very many changes, the most severe are listed, and all are counted.
+    @Test func theMostSevereChangesAreListed() throws {
+        func schema(_ fields: Int, _ rest: String) throws -> ServerSchema {
+            let properties = (0..<fields).map { "\"f\($0)\": {\"bsonType\": \"int\"}" }.joined(separator: ", ")
+            return try ServerSchema.read(
+                text: "{\"$jsonSchema\": {\"bsonType\": \"object\", \"properties\": {\(properties)}\(rest)}}",
+                namespace: Namespace(database: "app", collection: "a"))
+        }
+        func result(_ fields: Int) throws -> DiffResult {
+            let changes = SchemaDiff.changes(
+                from: try schema(0, ""), to: try schema(fields, ", \"required\": [\"f\(fields - 1)\"]"))
+            return DiffResult(DiffReport(old: "a", new: "b", dialect: .jsonSchema, changes: changes))
+        }
+        let words = "2 changes not listed: these are the 5,000 most severe"
+        let many = try result(5_002)
+        let json = many.json.text
+        #expect(json.contains("\"\(words)\"") && json.contains("\"changes\": 5002"))
+        #expect(json.components(separatedBy: "\"code\"").count == 5_001 && json.contains("\"required-added\""))
+        #expect(many.text(TextLayout()).contains("\nNote: \(words)\n"))
+        #expect(try !result(5_000).json.text.contains("not listed"))
+    }
 }

@@ -1,4 +1,5 @@
 import BSON
+import Foundation
 import Reporting
 import ServerSchema
 import Testing
@@ -54,6 +55,23 @@ import Testing
         #expect(try report(Self.findings, only: Self.pet).count(of: .warning) == 1)
     }
 
+    /// Of very many findings, the most severe are listed, and all are counted.
+    @Test func theMostSevereFindingsAreListed() throws {
+        let place = SourceLocation(file: "a.json", line: 1, column: 1)
+        let many = (0..<5_001).map { LintFinding(.typeMissing, .warning, at: place, "f\($0)") }
+        let report = try report(many + Self.findings)
+        #expect(report.count(of: .error) == 1 && report.count(of: .warning) == 5_003)
+        let words = "4 findings not listed: these are the 5,000 most severe"
+        let result = LintResult(report, isStrict: false)
+        #expect(result.text(TextLayout()).contains("\nNote: \(words)\n"))
+        let json = result.json.text
+        #expect(json.contains("\"\(words)\"") && json.contains("\"error\": 1") && json.contains("mongodb-version"))
+        #expect(json.components(separatedBy: "\"code\"").count == 5_001)
+        #expect(SARIFReport(result.report).text.contains(words))
+        let all = LintResult(try self.report(Array(many.prefix(5_000))), isStrict: false)
+        #expect(!all.json.text.contains("not listed"))
+    }
+
     @Test func machinesGetTheSame() throws {
         #expect(
             LintResult(try report([Self.findings[0], Self.findings[2]]), isStrict: false).json.text == """
@@ -92,6 +110,7 @@ import Testing
                       "remedy": null
                     }
                   ],
+                  "notes": [],
                   "counts": {
                     "error": 1,
                     "warning": 1,

@@ -73,11 +73,19 @@ extension DiffReport {
 
     private var weighed: String { source.map { ", with the documents of \($0) counted" } ?? "" }
 
+    /// The places of the changes that a result lists.
+    var listed: [Int] {
+        changes.indices.sorted { (rank($0), $0) < (rank($1), $1) }.prefix(Report.mostListed).sorted()
+    }
+
+    /// A note on the changes that are only counted; empty if all are listed.
+    var omission: [String] { Report.omission(of: changes.count, "change") }
+
     /// The changes of each collection, as indices into `changes`.
     ///
     /// The collection with the worst change comes first. In each collection, the worst change comes first.
-    var groups: [(name: String, changes: [Int])] {
-        let indices = Dictionary(grouping: changes.indices, by: { changes[$0].namespace })
+    func groups(of indices: some Sequence<Int>) -> [(name: String, changes: [Int])] {
+        let indices = Dictionary(grouping: indices, by: { changes[$0].namespace })
         let sorted = indices.map { namespace, indices in
             (namespace: namespace, changes: indices.sorted { (rank($0), $0) < (rank($1), $1) })
         }.sorted { left, right in

@@ -95,8 +95,7 @@ public struct GitHubAnnotations: Sendable {
             if scalar.misleads && scalar != "\n" && scalar != "\r" || scalar == "#" && result.last == "#" {
                 result += scalar.escapedAsJSON
             } else if special.unicodeScalars.contains(scalar) {
-                let digits = String(scalar.value, radix: 16, uppercase: true)
-                result += "%" + (digits.count < 2 ? "0" : "") + digits
+                result += Hyperlink.encoded(String(scalar))
             } else {
                 result.unicodeScalars.append(scalar)
             }

@@ -69,7 +69,7 @@ package struct SARIFReport: Sendable {
         let file = entry.place.file
         let artifact: ReportValue =
             file.hasPrefix("/")
-            ? ["uri": "file://\(Self.uri(file))"] : ["uri": Self.uri(file), "uriBaseId": "%SRCROOT%"]
+            ? ["uri": "file://\(Hyperlink.encoded(file))"] : ["uri": Hyperlink.encoded(file), "uriBaseId": "%SRCROOT%"]
         let region: ReportValue =
             entry.place.line > 0
             ? [
@@ -92,21 +92,5 @@ package struct SARIFReport: Sendable {
         case .error, .warning: "warning"
         case .notice: "note"
         }
-    }
-
-    /// Returns a path with percent encoding for all bytes except ASCII letters, digits and `-._~/`.
-    private static func uri(_ path: String) -> String {
-        path.utf8.map { byte in
-            let isPlain =
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-._~/".utf8.contains(byte)
-                }
-            if isPlain { return String(UnicodeScalar(byte)) }
-            let digits = String(byte, radix: 16, uppercase: true)
-            return "%" + (digits.count < 2 ? "0" : "") + digits
-        }.joined()
     }
 }

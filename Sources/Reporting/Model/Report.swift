@@ -1,3 +1,4 @@
+import BSON
 package import ServerSchema
 
 /// The result of a command, in the parts that every output format shows.
@@ -59,6 +60,15 @@ package struct Report: Sendable {
 }
 
 extension Report {
+    /// The largest number of findings that a result lists; of more, it lists the most severe, and counts all.
+    static let mostListed = 5_000
+
+    /// Returns a note on the findings that are only counted; none if all are listed.
+    static func omission(of count: Int, _ noun: String) -> [String] {
+        guard count > mostListed else { return [] }
+        return ["\((count - mostListed).counted(noun)) not listed: these are the \(mostListed.grouped) most severe"]
+    }
+
     /// The figures of a result: single figures, sums with a limit, bar charts, and values over time.
     package struct Figures: Sendable {
         /// Single figures, each with a name.

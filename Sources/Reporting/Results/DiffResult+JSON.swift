@@ -9,8 +9,8 @@ extension DiffResult {
             "diff",
             [
                 "dialect": found.dialect.rawValue, "old": found.old, "new": found.new, "source": found.source,
-                "changes": found.changes.indices.map(change),
-                "hints": found.hints.map(hint), "notes": found.notes, "verdict": verdict,
+                "changes": found.listed.map(change),
+                "hints": found.hints.map(hint), "notes": found.notes + found.omission, "verdict": verdict,
             ])
     }
 

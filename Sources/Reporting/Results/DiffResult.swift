@@ -19,11 +19,11 @@ package struct DiffResult: Reportable {
             Report.Fact(name: $0.word, value: found.count(of: $0).grouped)
         }
         report.figures.charts = [chart]
-        report.sections = found.groups.map {
+        report.sections = found.groups(of: found.listed).map {
             Report.Section(name: $0.name, columns: columns, findings: $0.changes.map(finding))
         }
         if !found.hints.isEmpty { report.sections.append(hints) }
-        report.notes = found.notes
+        (report.notes, report.warnings) = (found.notes, found.omission)
         return report
     }
 
@@ -81,7 +81,7 @@ package struct DiffResult: Reportable {
     private var chart: Report.Chart {
         Report.Chart(
             title: "Changes, by collection", kind: "collection",
-            bars: found.groups.map { name, indices in
+            bars: found.groups(of: found.changes.indices).map { name, indices in
                 Report.Bar(
                     name: name,
                     amounts: SchemaChange.Verdict.gravestFirst.map { verdict in

@@ -8,7 +8,7 @@ extension LintResult {
             "lint",
             [
                 "source": found.source, "collections": found.collections.map(\.description),
-                "findings": found.findings.map(json),
+                "findings": found.listed.map(json), "notes": found.notes,
                 "counts": ReportValue.object(
                     LintFinding.Level.allCases.map { ($0.rawValue, .integer(found.count(of: $0))) }),
             ])

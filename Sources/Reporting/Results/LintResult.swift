@@ -20,6 +20,7 @@ package struct LintResult: Reportable {
             + LintFinding.Level.allCases.map {
                 Report.Fact(name: "\($0.rawValue)s", value: found.count(of: $0).grouped)
             }
+        report.warnings = found.notes
         report.style.sectionKind = "file"
         report.sections = found.files.map { findings in
             Report.Section(
@@ -68,9 +69,15 @@ extension LintReport {
         return counts.isEmpty ? "Nothing found in \(schemas)." : "\(counts.joined(separator: ", ")) in \(schemas)."
     }
 
-    /// The findings of each file; the file with the worst finding comes first.
+    /// The findings that a result lists.
+    var listed: [LintFinding] { findings.sorted { $0.level < $1.level }.prefix(Report.mostListed).sorted() }
+
+    /// A note on the findings that are only counted; empty if all are listed.
+    var notes: [String] { Report.omission(of: findings.count, "finding") }
+
+    /// The listed findings of each file; the file with the worst finding comes first.
     var files: [[LintFinding]] {
-        Dictionary(grouping: findings, by: \.location.file).values.map { $0.sorted() }.sorted { left, right in
+        Dictionary(grouping: listed, by: \.location.file).values.map { $0.sorted() }.sorted { left, right in
             guard let first = left.first, let other = right.first else { return false }
             return (first.level, first.location.file) < (other.level, other.location.file)
         }
