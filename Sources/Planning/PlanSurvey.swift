@@ -11,9 +11,11 @@ package import Steps
 /// Counts the documents that need the planned jobs, and writes nothing.
 package struct PlanSurvey: Sendable {
     private let planner: Planner
+    private let showsValues: Bool
 
     /// Creates a survey for plans that the given planner made.
-    package init(_ planner: Planner) { self.planner = planner }
+    /// - Parameter showsValues: whether the samples of the documents that a step skips have the values that it reads.
+    package init(_ planner: Planner, showsValues: Bool) { (self.planner, self.showsValues) = (planner, showsValues) }
 
     /// Returns the plan with the survey's findings for its steps.
     ///
@@ -87,31 +89,40 @@ package struct PlanSurvey: Sendable {
             all: survey.documents, needing: survey.needing, stuck: survey.stuck)
         var step = 0
         for index in job.entries.indices where job.entries[index].isActive {
-            job.entries[index].finding = StepFinding(survey.steps[step], survey.unconverted[step])
+            let kind = compiled.job.steps[step].step.kind
+            let ids = showsValues ? survey.steps[step].skipped.flatMap(\.samples) : []
+            job.entries[index].finding = StepFinding(
+                survey.steps[step],
+                try values(of: kind.source ?? kind.target, in: ids, client.collection(job.namespace)))
             step += 1
         }
         return job
     }
+
+    /// Returns the values of a field by the `_id`s of their documents; none for a field inside of lists.
+    private func values(
+        of field: FieldPath, in ids: [BSONValue], _ collection: borrowing MongoCollection
+    ) throws(MongoError) -> [BSONValue: BSONValue] {
+        guard !ids.isEmpty, !field.leadsIntoElements else { return [:] }
+        let value: BSONDocument = ["value": Expression.field(field).bson]
+        let found = try collection.aggregate(
+            [["$match": ["_id": ["$in": .array(of: ids)]]], ["$project": .object(value)]], options: Survey.options
+        ).documents()
+        return Dictionary(
+            found.compactMap { document in document["_id"].flatMap { id in document["value"].map { (id, $0) } } }
+        ) { first, _ in first }
+    }
 }
 
 extension StepFinding {
-    /// Creates the finding of a step.
-    ///
-    /// The documents that a conversion skips are grouped by what is wrong with their values.
-    fileprivate init(_ count: StepCount, _ unconverted: [JobSurvey.Unconverted]) {
+    /// Creates the finding of a step from its counts and the values of sampled documents, by their `_id`s.
+    fileprivate init(_ count: StepCount, _ values: [BSONValue: BSONValue]) {
         needing = count.needing
-        let notConvertible = CompiledStep.Reason.notConvertible.rawValue
-        skipped =
-            count.skipped.filter { unconverted.isEmpty || $0.reason != notConvertible }.map { left in
-                Skipped(
-                    reason: left.reason, isTrouble: left.isTrouble, count: left.count,
-                    samples: left.samples.map { Sample(id: $0) })
-            }
-            + unconverted.map { left in
-                Skipped(
-                    reason: left.kind.rawValue, isTrouble: true, count: left.count,
-                    samples: left.samples.map { Sample(id: $0.id, value: $0.value) })
-            }
+        skipped = count.skipped.map { left in
+            Skipped(
+                reason: left.reason, isTrouble: left.isTrouble, count: left.count,
+                samples: left.samples.map { Sample(id: $0, value: values[$0]) })
+        }
     }
 }
 

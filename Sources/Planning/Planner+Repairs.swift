@@ -145,12 +145,10 @@ extension PlanEntry {
                 : "the step \"\(step.kind)\" can change none of these values (\(reasons.joined(separator: ", "))): "
                     + "correct them"
         ]
-        if step.kind == "convert", step.text(of: "to") == SchemaType.uuid.rawValue {
-            entry.remarks.append(
-                "a UUID of subtype 3 is read with \"legacy\": java, csharp or python, as the driver that wrote it")
-            entry.suggestions.append(step.withLegacy)
-        } else if step.kind == "convert", left.contains(where: { $0.reason == ConversionLoss.rounded.rawValue }) {
-            entry.suggestions.append(step.allowingLoss)
+        for reason in left.compactMap({ CompiledStep.Reason(rawValue: $0.reason) }) {
+            if let remedy = reason.remedy { entry.remarks.append("\(reason.rawValue): \(remedy)") }
+            if reason == .rounded { entry.suggestions.append(step.allowingLoss) }
+            if reason == .ambiguous { entry.suggestions.append(step.withLegacy) }
         }
         return entry
     }

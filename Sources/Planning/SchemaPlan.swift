@@ -238,7 +238,7 @@ package struct PlanEntry: Sendable {
 package struct StepFinding: Sendable {
     /// The number of documents that need the step and can be changed.
     package var needing: Int
-    /// The documents that the step skips, by reason; for a conversion, the reason says what is wrong with the value.
+    /// The documents that the step skips, by reason.
     package var skipped: [Skipped]
 
     /// The number of skipped documents that the user has to fix.
@@ -254,14 +254,16 @@ package struct StepFinding: Sendable {
         package var count: Int
         /// The first few of the skipped documents.
         package var samples: [Sample]
+
+        /// The setting of the step that helps, in brackets; empty if there is none.
+        package var remedy: String { CompiledStep.Reason(rawValue: reason)?.remedy.map { " (\($0))" } ?? "" }
     }
 
     /// One of the skipped documents, as an example.
     package struct Sample: Sendable {
         /// The document's `_id`.
         package var id: BSONValue
-        /// The value that a conversion cannot convert; `nil` if the document is skipped for another reason, or if the
-        /// step converts values inside of arrays or dictionaries.
+        /// The value that the step reads; `nil` if values are not shown, or if the step reads no value, or several.
         package var value: BSONValue?
     }
 }

@@ -256,11 +256,9 @@ package struct PlanYAML: Sendable {
             : "\(finding.needing.documents) \(finding.needing == 1 ? "needs" : "need") it"
         return [needing]
             + finding.skipped.map { left in
-                let remedy =
-                    left.reason == ConversionLoss.rounded.rawValue ? " (onLoss: allow writes the nearest value)" : ""
                 let samples = left.isTrouble ? left.samples.compactMap(sample) : []
                 let such = samples.isEmpty ? "" : ", such as _id \(samples.joined(separator: ", "))"
-                return "skipped: \(left.count.documents), \(left.reason)\(remedy)\(such)"
+                return "skipped: \(left.count.documents), \(left.reason)\(left.remedy)\(such)"
             }
     }
 

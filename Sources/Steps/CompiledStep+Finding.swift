@@ -40,7 +40,13 @@ extension CompiledStep {
     /// ``reasons`` that holds.
     var finding: Expression {
         var branches: [BSONValue] = [["case": (needs && SyncLock.isFree).bson, "then": 1]]
-        for (index, reason) in reasons.enumerated() {
+        let (found, obstacles) = (reasons, obstacles)
+        if found.count > obstacles.count + 1 {
+            // The exact reasons are evaluated only for a document that the step skips.
+            let isSkipped = Expression.any(obstacles.map(\.when) + found.suffix(1).map(\.when))
+            branches.append(["case": (!isSkipped).bson, "then": 0])
+        }
+        for (index, reason) in found.enumerated() {
             branches.append(["case": reason.when.bson, "then": .integer(index + 2)])
         }
         return Expression(["$switch": ["branches": .array(of: branches), "default": 0]])

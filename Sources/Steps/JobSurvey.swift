@@ -1,5 +1,5 @@
-package import BSON
-package import Jobs
+import BSON
+import Jobs
 package import Mongo
 import ServerSchema
 
@@ -18,22 +18,6 @@ package struct JobSurvey: Sendable {
     package let stuck: Int
     /// The counts of each step of the job.
     package let steps: [StepCount]
-    /// For each step, the documents whose values it cannot convert, by the problem with the value.
-    ///
-    /// The list is empty for a step that converts nothing, or that can convert all values.
-    package let unconverted: [[Unconverted]]
-
-    /// The documents that a conversion skips because of one kind of problem.
-    package struct Unconverted: Sendable {
-        /// The problem with the value.
-        package let kind: ConversionLoss
-        /// The number of documents that the step skips because of the problem.
-        package let count: Int
-        /// The `_id`s and values of a few of the documents that the step skips because of the problem.
-        ///
-        /// `value` is `nil` if the step converts values inside of arrays or dictionaries.
-        package let samples: [(id: BSONValue, value: BSONValue?)]
-    }
 
     /// Counts the documents that the steps of a job would change or skip.
     /// - Throws: ``RunError`` when the job's collection does not exist, or when a collection cannot be used;
@@ -44,7 +28,7 @@ package struct JobSurvey: Sendable {
         let prepared = try job.compiled(for: client.hello().maxWireVersion).prepared(on: collection)
         let result = try Survey(job: prepared, collection: collection, surveysAfter: false).run()
         (documents, needing) = (result.documents, result.needing)
-        var (steps, unconverted): ([StepCount], [[Unconverted]]) = ([], [])
+        var steps: [StepCount] = []
         var next = 0
         for located in job.job.steps {
             let parts = next..<next + located.step.kind.parts.count
@@ -55,15 +39,8 @@ package struct JobSurvey: Sendable {
             count.needing = counts.map(\.needing).max() ?? 0
             count.skipped = counts.flatMap(\.skipped).filter { $0.count > 0 }
             steps.append(count)
-            let isLeft = count.skipped.contains { $0.reason == CompiledStep.Reason.notConvertible.rawValue }
-            guard isLeft else {
-                unconverted.append([])
-                continue
-            }
-            let stages = prepared.steps[..<parts.lowerBound].filter { $0.client == nil }.map(\.stage)
-            unconverted.append(try Self.unconverted(located.step.kind, after: stages, in: collection))
         }
-        (self.steps, self.unconverted) = (steps, unconverted)
+        self.steps = steps
         let left = steps.flatMap(\.skipped).filter { $0.isTrouble && $0.count > 0 }
         // The server cannot evaluate client-side steps, so `Self.stuck` misses documents that only the client can find.
         // Each count in `left` is a lower bound as well, so the greatest of these numbers is used.
@@ -88,25 +65,5 @@ package struct JobSurvey: Sendable {
         var cursor = collection.aggregate(
             pipeline + [["$match": [mark: true]], ["$count": "n"]], options: Survey.options)
         return try cursor.nextDocument()?["n"]?.integer ?? 0
-    }
-
-    private static func unconverted(
-        _ step: any StepKind, after stages: [BSONDocument], in collection: borrowing MongoCollection
-    ) throws -> [Unconverted] {
-        var found: [Unconverted] = []
-        for (kind, when) in step.losses {
-            let match = stages + [["$match": .object(when.filter)]]
-            var cursor = collection.aggregate(match + [["$count": "n"]], options: Survey.options)
-            guard let count = try cursor.nextDocument()?["n"]?.integer, count > 0 else { continue }
-            let field = step.source ?? step.target
-            let shown: BSONDocument =
-                field.leadsIntoElements ? ["_id": 1] : ["_id": 1, "value": Expression.field(field).bson]
-            let documents = try collection.aggregate(
-                match + [["$limit": .integer(Survey.samples)], ["$project": .object(shown)]], options: Survey.options
-            ).documents()
-            let samples = documents.compactMap { document in document["_id"].map { ($0, document["value"]) } }
-            found.append(Unconverted(kind: kind, count: count, samples: samples))
-        }
-        return found
     }
 }

@@ -9,8 +9,6 @@ import ServerSchema
 package struct StepCount: Sendable {
     /// The step in one line of text.
     package var step: String
-    /// Whether the step might convert more values with `onLoss: allow`.
-    package var couldAllowLoss = false
     /// The number of documents that need the step and that the step can change.
     package var needing: Int
     /// The documents that the step skips, by reason.

@@ -66,7 +66,7 @@ package struct StepFinder: Sendable {
 
     /// Returns the condition under which at least one of the steps might change or skip a document.
     static func isAnything(_ steps: [CompiledStep]) -> Expression {
-        .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).skipped.map(\.when) })
+        .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).obstacles.map(\.when) })
     }
 
     /// A finding of a step in a document.

@@ -186,12 +186,11 @@ package struct Survey {
             }
             before.append(
                 StepCount(
-                    step: step.step.description, couldAllowLoss: step.step.kind.couldAllowLoss,
-                    needing: count("r0s\(index)c1"), skipped: skipped))
+                    step: step.step.description, needing: count("r0s\(index)c1"), skipped: skipped))
             after.append(
                 StepCount(
-                    step: step.step.description, couldAllowLoss: step.step.kind.couldAllowLoss,
-                    needing: count("r\(passes.count - 1)s\(index)c1"), skipped: skipped))
+                    step: step.step.description, needing: count("r\(passes.count - 1)s\(index)c1"),
+                    skipped: skipped))
         }
         return Result(
             before: before, after: after, needing: count(passes.hasOneStep ? "r0s0c1" : "any"),

@@ -7,7 +7,7 @@ import Testing
 /// Tests how the state database stores the reason why a mirror cannot carry a document over to the other collection.
 @Suite struct RefusalTests {
     private static let reasons: [Refusal.Reason] = [
-        .id, .step(.notConvertible), .lossy(["a", "b.c"]), .server(11_000), .damaged,
+        .id, .step(.rounded), .lossy(["a", "b.c"]), .server(11_000), .damaged,
     ]
 
     private func record(_ reason: Refusal.Reason) -> BSONDocument {

@@ -25,8 +25,11 @@ package struct CompiledStep: Sendable {
 
     /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
-    /// The reasons that ``skipped`` lists before and after ``Reason/repeatedName``, with their conditions.
+    /// The reasons before and after ``Reason/repeatedName``, with their conditions; see ``StepKind/losses`` for the
+    /// reasons that ``skipped`` lists in place of ``Reason/noValue``.
     private let otherReasons: (first: [(reason: Reason, when: Expression)], last: [(reason: Reason, when: Expression)])
+    /// The reasons that ``skipped`` lists in place of ``Reason/noValue``, with their conditions.
+    private let losses: [(reason: Reason, when: Expression)]
     /// The condition of the stage while a test injects the bug ``FaultInjection/Bug/noNeeds``; otherwise `nil`.
     private let plantedNeed: Expression?
 
@@ -63,9 +66,13 @@ package struct CompiledStep: Sendable {
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
         fields = Assignment(writes: writes).fields
         let unreachable = Self.unreachable(targets: targets, sources: sources, applies: body.applies)
-        let first: [(reason: Reason, when: Expression)] =
-            (body.conflicts.map { ($0.reason, isReachable && $0.when) } + unreachable)
-            .map { ($0.reason, Expression.all(guards + [inElement($0.when)])) }
+        let conflicts = body.conflicts.map { (reason: $0.reason, when: isReachable && $0.when) }
+        let first: [(reason: Reason, when: Expression)] = (conflicts + unreachable).map {
+            ($0.reason, Expression.all(guards + [inElement($0.when)]))
+        }
+        losses = conflicts.filter { $0.reason == .noValue }.flatMap { conflict in
+            step.kind.losses.map { ($0.reason, .all(guards + [inElement(conflict.when && $0.when)])) }
+        }
         let last: [(reason: Reason, when: Expression)] = Self.noContainer(containers).map {
             ($0.reason, .all(guards + [$0.when]))
         }
@@ -137,12 +144,28 @@ package struct CompiledStep: Sendable {
     /// For a field that is reached through objects only, at most one of these conditions and ``needs`` holds for a
     /// document. In a list, one element may have a reason to be skipped while another one needs the step.
     package var skipped: [(reason: Reason, when: Expression)] {
-        otherReasons.first + [(.repeatedName, altered.asked { .all([mayNeed, $0]) })] + otherReasons.last
+        otherReasons.first.flatMap(exact) + [repeatedName] + otherReasons.last
     }
 
     /// The reasons of ``skipped``, in the same order.
     package var skipReasons: [Reason] {
-        otherReasons.first.map(\.reason) + [.repeatedName] + otherReasons.last.map(\.reason)
+        otherReasons.first.flatMap(exact).map(\.reason) + [.repeatedName] + otherReasons.last.map(\.reason)
+    }
+
+    /// The conditions of ``skipped``, with a single condition for all values that the step cannot convert.
+    ///
+    /// These conditions cost less than those of ``skipped``, and show as well whether the server skips a document.
+    package var obstacles: [(reason: Reason, when: Expression)] {
+        otherReasons.first + [repeatedName] + otherReasons.last
+    }
+
+    private var repeatedName: (reason: Reason, when: Expression) {
+        (.repeatedName, altered.asked { .all([mayNeed, $0]) })
+    }
+
+    /// Returns ``losses`` in place of ``Reason/noValue``, if there are any; every other reason stays.
+    private func exact(_ found: (reason: Reason, when: Expression)) -> [(reason: Reason, when: Expression)] {
+        found.reason == .noValue && !losses.isEmpty ? losses : [found]
     }
 
     /// Returns the conditions under which the parent of a field is not an object, with the reasons to report.
@@ -187,8 +210,14 @@ package struct CompiledStep: Sendable {
 extension CompiledStep {
     /// The reason why a step that applies to a document skips it.
     package enum Reason: String, Sendable, CaseIterable {
-        /// The value has no counterpart in the new type, or would lose something in the conversion.
-        case notConvertible = "not convertible without loss"
+        /// The new type has a close value, but not exactly the same one.
+        case rounded
+        /// The value is a number, the text of one or a date, and the new type cannot represent it.
+        case outOfRange = "out of range"
+        /// The new type has no value that corresponds to the old one.
+        case noValue = "not a number, date or id"
+        /// The value is a UUID of subtype 3, whose byte order the step does not state.
+        case ambiguous = "more than one reading possible"
         /// The target already holds another value than the step would write.
         case targetDiffers = "target holds another value"
         /// The target already holds another value than the step would write; the step keeps it, and does not report the
@@ -258,6 +287,15 @@ extension CompiledStep {
         /// The result is `false` for two of the reasons. With `parentMissing`, the document has no place for the field.
         /// With `targetKept`, either the job file allows that, or the other step of a `rename` reports the document.
         package var isTrouble: Bool { self != .parentMissing && self != .targetKept }
+
+        /// The setting of the step with which it no longer skips a document for this reason; `nil` if there is none.
+        package var remedy: String? {
+            switch self {
+            case .rounded: "\"onLoss: allow\" writes the nearest value"
+            case .ambiguous: "\"legacy: java\", \"csharp\" or \"python\" states the byte order"
+            default: nil
+            }
+        }
     }
 }
 

@@ -115,8 +115,15 @@ package struct Conversion: Hashable, Sendable {
 
     private func converted(_ value: Expression) -> Expression {
         guard readsWithoutZeros else { return plainlyConverted(value) }
-        return .let(
-            ["plain": withoutFractionZeros(value)], in: plainlyConverted(.variable("plain")))
+        let plain = Expression.variable("plain")
+        var result = plainlyConverted(plain)
+        if allowsLoss {
+            // The server reads a text such as `3.7` or `1e3` as a decimal, but not as an int.
+            let number = Expression.choose(
+                if: plain.hasType("string"), then: attempt(plain, to: "decimal"), else: .null)
+            result = .call("$ifNull", result, attempt(number, to: target.rawValue))
+        }
+        return .let(["plain": withoutFractionZeros(value)], in: result)
     }
 
     private func plainlyConverted(_ value: Expression) -> Expression {

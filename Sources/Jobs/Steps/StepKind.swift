@@ -113,11 +113,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     ///
     /// The value is also `nil` for a conversion of UUIDs, and if the step replaces values that it cannot convert.
     var inPlaceConversion: Conversion? { get }
-    /// The conditions under which the step cannot convert a value of the document, one condition for each
-    /// ``ConversionLoss``.
-    var losses: [(kind: ConversionLoss, when: Expression)] { get }
-    /// Whether `onLoss: allow` would let the step convert more values.
-    var couldAllowLoss: Bool { get }
+    /// The reasons why the step cannot convert a value, if ``StepBody/conflicts`` names them all
+    /// ``CompiledStep/Reason/noValue``; exactly one of the conditions holds for each such value.
+    var losses: [(reason: CompiledStep.Reason, when: Expression)] { get }
     /// The collection whose documents the step embeds; `nil` if the step embeds none.
     var embeddedCollection: Namespace? { get }
     /// The field whose values the step replaces by links to documents that the step inserts; `nil` if it inserts none.
@@ -170,8 +168,7 @@ extension StepKind {
     package var movedFrom: FieldPath? { nil }
     package var filling: DefaultStep.Filling? { nil }
     package var inPlaceConversion: Conversion? { nil }
-    package var losses: [(kind: ConversionLoss, when: Expression)] { [] }
-    package var couldAllowLoss: Bool { false }
+    package var losses: [(reason: CompiledStep.Reason, when: Expression)] { [] }
     package var embeddedCollection: Namespace? { nil }
     package var linksToCreated: FieldPath? { nil }
     package var mayBeNeededAgain: Bool { isFreeForm }

@@ -261,9 +261,7 @@ extension [StepCount] {
                 findings: step.skipped.filter { $0.count > 0 }.map { left in
                     var finding = Report.Finding(
                         "skipped", left.reason, left.count, left.samples, isTrouble: left.isTrouble)
-                    if left.reason == CompiledStep.Reason.notConvertible.rawValue, step.couldAllowLoss {
-                        finding.details = ["\"onLoss: allow\" in the step converts values that are only rounded"]
-                    }
+                    finding.details = CompiledStep.Reason(rawValue: left.reason)?.remedy.map { [$0] } ?? []
                     return finding
                 })
         }

@@ -234,8 +234,7 @@ package struct PlanResult: Reportable {
         let changes = served.joined(separator: "; ")
         let step = entry.isActive ? entry.step?.text ?? "" : ""
         let left = (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
-            "skipped: \($0.count.documents), \($0.reason)"
-                + ($0.reason == ConversionLoss.rounded.rawValue ? " (\"onLoss: allow\" writes the nearest value)" : "")
+            "skipped: \($0.count.documents), \($0.reason)\($0.remedy)"
         }
         let needing = entry.finding.map { " (\($0.needing.documents))" } ?? ""
         let partner = entry.partner.map {

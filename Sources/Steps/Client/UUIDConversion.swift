@@ -9,7 +9,7 @@ struct UUIDConversion: ClientTransform {
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
         try documents.map { document in
             guard let value = try document.value(at: step.field) else { return .nothing }
-            guard let converted = converted(value) else { return .leave(.notConvertible) }
+            guard let converted = converted(value) else { return .leave(reason(for: value)) }
             guard let into = step.into, let present = try document.value(at: into) else { return .change(converted) }
             return present.hasSameBytes(as: converted) ? .nothing : .leave(.targetDiffers)
         }
@@ -29,6 +29,15 @@ struct UUIDConversion: ClientTransform {
         case (.binary(0, let bytes), .uuid) where bytes.count == 16: return written(bytes)
         case (.binary(3, let bytes), _) where bytes.count == 16: return step.legacy.map { written($0.standard(bytes)) }
         default: return .none
+        }
+    }
+
+    /// Returns the reason why a value is not converted.
+    private func reason(for value: BSONValue) -> CompiledStep.Reason {
+        switch value {
+        case .string(let text) where UUIDText.bytes(of: text) != nil: .rounded
+        case .binary(3, let bytes) where bytes.count == 16: .ambiguous
+        default: .noValue
         }
     }
 

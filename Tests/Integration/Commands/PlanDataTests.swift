@@ -35,9 +35,9 @@ import Testing
             #expect(text.contains("# 1 document needs it\n"))
             #expect(
                 text.contains(
-                    "# skipped: 1 document, rounded (onLoss: allow writes the nearest value), such as _id 4\n"))
+                    "# skipped: 1 document, rounded (\"onLoss: allow\" writes the nearest value), such as _id 4\n"))
             #expect(text.contains("# skipped: 1 document, out of range, such as _id 3\n"))
-            #expect(text.contains("# skipped: 2 documents, unparsable, such as _id 2, 6\n"))
+            #expect(text.contains("# skipped: 2 documents, not a number, date or id, such as _id 2, 6\n"))
             #expect(!text.contains("high"), "no value is shown")
 
             let shown = try await plan.plan(

@@ -109,7 +109,7 @@ import Testing
             try await test.database.fill("TaskV2", [["_id": "no object id", "name": "x"]])
             let run = try await test.run("mirror", "--once", "-o", "json")
             #expect(try report(run)["refused"] == 2, "\(run.output)")
-            #expect(run.errors.contains("is skipped: not convertible without loss"), "\(run.errors)")
+            #expect(run.errors.contains("is skipped: not a number, date or id"), "\(run.errors)")
             #expect(try await test.database.documents("Task", PartnerCase.source(1)).first?["priority"] == 1)
             #expect(try await test.database.documents("TaskV2", PartnerCase.target(1)).first?["priority"] == "high")
             try await test.database.update("TaskV2", PartnerCase.target(1), ["$set": ["priority": "3"]])

@@ -56,7 +56,7 @@ package struct CombineStep: TargetRuled {
             applies: .any(sources.map(isThere)),
             conflicts: [
                 (.partMissing, .all([isFree, !areThere] + blocked.map { !$0 })),
-                (.notConvertible, .all([isFree, areThere, !areTexts])),
+                (.wrongType, .all([isFree, areThere, !areTexts])),
             ] + [rule.conflict(combined, in: target, where: areThere && areTexts)].compactMap(\.self))
     }
 

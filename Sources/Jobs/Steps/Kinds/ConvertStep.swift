@@ -38,8 +38,8 @@ package struct ConvertStep: TargetRuled {
         into == nil ? .present(field, notOf: conversion.settled) : .present(field, with: [target])
     }
     package var inPlaceConversion: Conversion? { into == nil && reports ? conversion : nil }
-    package var couldAllowLoss: Bool { !conversion.allowsLoss }
-    package var refuses: Set<CompiledStep.Reason> { onError == .fail ? [.notConvertible] : [] }
+    package var losses: [(reason: CompiledStep.Reason, when: Expression)] { conversion.losses(of: .field(field)) }
+    package var refuses: Set<CompiledStep.Reason> { onError == .fail ? Set(losses.map(\.reason)) : [] }
 
     package var description: String {
         var text = "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "") + rule.words
@@ -92,7 +92,7 @@ package struct ConvertStep: TargetRuled {
         guard let into else {
             let due = present && !isDone
             return StepBody(
-                wanted: due && isPossible, value: value, conflicts: [(.notConvertible, due && !isPossible)])
+                wanted: due && isPossible, value: value, conflicts: [(.noValue, due && !isPossible)])
         }
         // A value that already has the new type is copied unchanged.
         let carried = Expression.choose(if: isDone, then: source, else: value)
@@ -103,7 +103,7 @@ package struct ConvertStep: TargetRuled {
             wanted: .all([present, convertible, rule.isWanted(carried, in: target)]), value: carried,
             applies: present,
             conflicts: [
-                (.notConvertible, present && !convertible)
+                (.noValue, present && !convertible)
             ] + [rule.conflict(carried, in: target, where: present && convertible)].compactMap(\.self))
     }
 

@@ -51,7 +51,7 @@ package struct ConvertUUIDStep: StepKind {
         let eligible = source.hasType("string", "binData")
         return StepBody(
             wanted: due && eligible, value: .null, applies: present,
-            conflicts: [(.notConvertible, due && !eligible)])
+            conflicts: [(.noValue, due && !eligible)])
     }
 
     /// Returns whether the value already has the type that the step converts to.
@@ -69,7 +69,9 @@ package struct ConvertUUIDStep: StepKind {
     }
 
     package var clientComputation: ClientComputation? { .convertUUID(self) }
-    package var clientReasons: [CompiledStep.Reason] { [.notConvertible] + (into == nil ? [] : [.targetDiffers]) }
+    package var clientReasons: [CompiledStep.Reason] {
+        [.rounded, .ambiguous, .noValue] + (into == nil ? [] : [.targetDiffers])
+    }
 
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions

@@ -36,7 +36,7 @@ extension PlanCommand {
         plan.notes += settings?.notes(for: schema, hasSchema: !schemas.isEmpty) ?? []
         let survey = plan
         plan = try await onOwnedThread(name: "plan") { () throws in
-            try PlanSurvey(planner).adding(to: survey, from: try pool.client())
+            try PlanSurvey(planner, showsValues: privacy.showValues).adding(to: survey, from: try pool.client())
         }
         if schema.isContract {
             plan.notes.append(

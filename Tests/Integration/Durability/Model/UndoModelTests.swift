@@ -81,7 +81,7 @@ struct UndoModelCase {
                     switch ConversionOutcome(of: value, to: .string) {
                     case .untouched: .nothing
                     case .becomes(let text): .to(text)
-                    case .reported: .skipped(ModelStep.Reason.notConvertible)
+                    case .reported(let reason): .skipped(reason)
                     }
                 },
                 .unset(path("u"), nullsAlone: false), .copy(path("a"), to: path("e.x"), replaces: true),

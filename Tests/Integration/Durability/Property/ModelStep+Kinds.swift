@@ -44,7 +44,8 @@ extension ModelStep {
 
     private static func makeCopy(_ random: inout Randomness) -> ModelStep {
         let (from, to) = twoPaths(&random)
-        return .fills(to, from: from, yaml: "copy: {from: \(from), to: \(to)}", value: { $0 }, applies: { _ in true })
+        return .fills(
+            to, from: from, yaml: "copy: {from: \(from), to: \(to)}", value: { .to($0) }, applies: { _ in true })
     }
 
     private static func makeConvert(_ random: inout Randomness) -> ModelStep {
@@ -53,7 +54,7 @@ extension ModelStep {
             switch ConversionOutcome(of: value, to: type) {
             case .untouched: .nothing
             case .becomes(let converted): .to(converted)
-            case .reported: .skipped(Reason.notConvertible)
+            case .reported(let reason): .skipped(reason)
             }
         }
     }
@@ -70,11 +71,11 @@ extension ModelStep {
     private static func makeConvertInto(_ random: inout Randomness) -> ModelStep {
         let ((from, to), type) = (twoPaths(&random), random.pick(Conversion.targets))
         let yaml = "convert: {field: \(from), to: \(type.rawValue), into: \(to)}"
-        let convert: @Sendable (BSONValue) -> BSONValue? = { value in
+        let convert: @Sendable (BSONValue) -> ModelChange = { value in
             switch ConversionOutcome(of: value, to: type) {
-            case .untouched: value
-            case .becomes(let converted): converted
-            case .reported: nil
+            case .untouched: .to(value)
+            case .becomes(let converted): .to(converted)
+            case .reported(let reason): .skipped(reason)
             }
         }
         return .fills(to, from: from, yaml: yaml, value: convert) { $0 != .null && $0 != .undefined }

@@ -29,7 +29,6 @@ struct ModelStep: Sendable {
 
     /// The reasons to skip a document, as a run's report names them.
     enum Reason {
-        static let notConvertible = "not convertible without loss"
         static let targetDiffers = "target holds another value"
         static let parentNotObject = "parent is not an object"
         static let parentMissing = "parent is missing"
@@ -51,10 +50,11 @@ extension ModelStep {
     /// If the target has another value, the step skips the document.
     ///
     /// - Parameters:
-    ///   - value: returns the value for the target; `nil` if the source's value cannot be converted.
+    ///   - value: returns the value for the target, or the reason why the source's value cannot be converted.
     ///   - applies: whether the step applies to a value of the source.
     static func fills(
-        _ target: FieldPath, from source: FieldPath, yaml: String, value: @escaping @Sendable (BSONValue) -> BSONValue?,
+        _ target: FieldPath, from source: FieldPath, yaml: String,
+        value: @escaping @Sendable (BSONValue) -> ModelChange,
         applies: @escaping @Sendable (BSONValue) -> Bool
     ) -> ModelStep {
         ModelStep(yaml: yaml, target: target, source: source) { document in
@@ -65,11 +65,15 @@ extension ModelStep {
             }
             guard let old = document.value(at: source), applies(old) else { return .nothing }
             if let obstacle = document.way(to: target).obstacle { return .skipped(obstacle) }
-            guard let new = value(old) else { return .skipped(Reason.notConvertible) }
-            guard let present = document.value(at: target) else {
-                return .becomes(try document.setting(target.components, to: new))
+            switch value(old) {
+            case .nothing: return .nothing
+            case .skipped(let reason): return .skipped(reason)
+            case .to(let new):
+                guard let present = document.value(at: target) else {
+                    return .becomes(try document.setting(target.components, to: new))
+                }
+                return present.bytes == new.bytes ? .nothing : .skipped(Reason.targetDiffers)
             }
-            return present.bytes == new.bytes ? .nothing : .skipped(Reason.targetDiffers)
         }
     }
 

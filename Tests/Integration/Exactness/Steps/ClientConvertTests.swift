@@ -94,6 +94,25 @@ import Testing
                 == [.string(Self.text)] + others)
     }
 
+    @Test func eachValueThatIsSkippedHasItsReason() async throws {
+        try await Mongod.shared.withBackfill { test in
+            let values: [BSONValue] = [
+                .string(Self.text.uppercased()), .string("{\(Self.text)}"), .binary(subtype: 3, bytes: Self.bytes), "x",
+                5, .binary(subtype: 3, bytes: [1]), .binary(subtype: 4, bytes: [1]),
+            ]
+            try await test.database.fill("people", values.enumerated().map { ["_id": .integer($0), "v": $1] })
+            try test.job(steps: ["convert: {field: v, to: uuid}"])
+            let report = try await test.runThreeTimes(exitCode: 1)
+            #expect(report.skipped("rounded") == 2)
+            #expect(report.skipped("more than one reading possible") == 1)
+            #expect(report.skipped("not a number, date or id") == 4)
+            let shown = try await test.backfill(flags: ["--dry-run"], yes: false)
+            #expect(shown.output.contains("more than one reading possible: 1, such as _id 2"), "\(shown.output)")
+            #expect(shown.output.contains(#""onLoss: allow" writes the nearest value"#), "\(shown.output)")
+            #expect(shown.output.contains(#""legacy: java", "csharp" or "python""#), "\(shown.output)")
+        }
+    }
+
     @Test func aSecondFieldTakesTheValueAndNoOtherIsOverwritten() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(
@@ -105,7 +124,7 @@ import Testing
             try test.job(steps: ["convert: {field: v, to: uuid, into: w}"])
             let report = try await test.runThreeTimes(exitCode: 1)
             #expect(report.skipped("target holds another value") == 1)
-            #expect(report.skipped("not convertible without loss") == 1)
+            #expect(report.skipped("not a number, date or id") == 1)
             let after = try await test.database.documents("people")
             #expect(after.map { $0["w"] } == [Self.uuid, Self.uuid, "other", nil, nil])
         }

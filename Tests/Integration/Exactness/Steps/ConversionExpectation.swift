@@ -8,15 +8,15 @@ enum ConversionOutcome: Hashable {
     case untouched
     /// The step converts the value to the associated value.
     case becomes(BSONValue)
-    /// The step skips the document, and the report lists it.
-    case reported
+    /// The step skips the document, and the report gives this reason.
+    case reported(String)
 
     init(of value: BSONValue?, to type: SchemaType) {
         guard let value, value != .null, value != .undefined, value.type.description != type.rawValue else {
             self = .untouched
             return
         }
-        self = Self.converted(value, to: type).map { .becomes($0) } ?? .reported
+        self = Self.converted(value, to: type).map { .becomes($0) } ?? .reported(Self.reason(value, to: type))
     }
 
     private static func converted(_ value: BSONValue, to type: SchemaType) -> BSONValue? {

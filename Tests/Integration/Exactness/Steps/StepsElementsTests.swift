@@ -11,8 +11,8 @@ import Testing
             [
                 StepCase(["s": [1, "a", 2, nil]], ["s": ["1", "a", "2", nil]]), StepCase(["s": []], nil),
                 StepCase(["s": ["x": 1, "y": "b", "": 2]], ["s": ["x": "1", "y": "b", "": "2"]]),
-                StepCase(["s": [1, [2]]], ["s": ["1", [2]]], .notConvertible),
-                StepCase(["s": [[2]]], nil, .notConvertible),
+                StepCase(["s": [1, [2]]], ["s": ["1", [2]]], .noValue),
+                StepCase(["s": [[2]]], nil, .noValue),
                 StepCase(["s": 1], nil, .notContainer), StepCase(["s": nil], nil), StepCase([:], nil),
             ])
     }
@@ -82,6 +82,6 @@ import Testing
             ])
         try await StepCase.run(
             "convert: {field: 'v.[]', to: string}",
-            [StepCase(["v": [1, ["a": 1, "a": 2]]], nil, .notConvertible, .repeatedName)])
+            [StepCase(["v": [1, ["a": 1, "a": 2]]], nil, .noValue, .repeatedName)])
     }
 }

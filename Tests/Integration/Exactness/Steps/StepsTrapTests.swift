@@ -42,7 +42,7 @@ import Testing
             [(["v": [nil, 1]], nil, nil), (["v": [["v": nil]]], nil, nil), (["v": []], nil, nil)])
         try await run(
             .convert(field: try path("v"), to: .string, into: nil),
-            [(["v": ["text"]], nil, .notConvertible), (["v": [1]], nil, .notConvertible)])
+            [(["v": ["text"]], nil, .noValue), (["v": [1]], nil, .noValue)])
         try await run(
             .copy(from: try path("a.b"), to: try path("c")),
             [
@@ -117,7 +117,7 @@ import Testing
         try await run(
             .convert(field: try path("v"), to: .bool, into: nil),
             texts.map { Case(["v": .string($0.0)], ["v": .bool($0.1)], nil) }
-                + others.map { Case(["v": .string($0)], nil, .notConvertible) })
+                + others.map { Case(["v": .string($0)], nil, .noValue) })
     }
 
     @Test func theReverseConversionDecides() async throws {
@@ -126,7 +126,9 @@ import Testing
             try await run(
                 .convert(field: try path("v"), to: type, into: nil),
                 pairs.map { from, to in
-                    Case(["v": from], to.map { ["v": $0] }, to == nil ? .notConvertible : nil)
+                    Case(
+                        ["v": from], to.map { ["v": $0] },
+                        to == nil ? CompiledStep.Reason(rawValue: ConversionOutcome.reason(from, to: type)) : nil)
                 })
         }
         try await cases(.int, [(3.5, nil), (3.0, 3), (-0.0, nil), (.long(1 << 31), nil), ("3.0", 3), (true, 1)])
