@@ -23,7 +23,10 @@ package struct PlanSurvey: Sendable {
     /// no document that the user has to fix, the job file contains the step only as a comment.
     /// - Throws: ``MongoError``, ``RunError`` for a collection that cannot be backfilled, and ``JobError`` for a defect
     ///   of the planner.
-    package func adding(to plan: SchemaPlan, from client: borrowing Client) throws -> SchemaPlan {
+    /// - Parameter check: the check whose failing documents the plan repairs; `nil` for every other plan.
+    package func adding(
+        to plan: SchemaPlan, of check: RepairedCheck? = nil, from client: borrowing Client
+    ) throws -> SchemaPlan {
         var plan = plan
         for index in plan.collections.indices {
             var jobs: [PlannedJob] = []
@@ -44,7 +47,10 @@ package struct PlanSurvey: Sendable {
             plan.collections[index].jobs = jobs
         }
         try countParents(in: &plan, client)
-        if plan.failing != nil { plan.completeRepairs() }
+        if let check {
+            plan.completeRepairs()
+            plan.repairs = try check.count(plan, planner, client)
+        }
         planner.name(&plan)
         return plan
     }

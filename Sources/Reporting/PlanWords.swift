@@ -14,15 +14,6 @@ enum PlanWords {
             + violation.found
     }
 
-    /// Returns a phrase with the number of changes that no job can serve.
-    ///
-    /// For a plan of repairs, it is the number of findings that no job can repair.
-    static func unplanned(in plan: SchemaPlan) -> String {
-        plan.failing == nil
-            ? "\(plan.unplanned.counted("change")) that no job can serve"
-            : "\(plan.unplanned.counted("finding")) that no job can repair"
-    }
-
     static let validatorHead =
         "Set the validator with shipshape enforce, or in mongosh: the first command before the job, the second after."
 

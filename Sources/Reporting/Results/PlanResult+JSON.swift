@@ -15,7 +15,7 @@ extension PlanResult {
                 "notes": plan.notes, "validators": plan.collections.compactMap(validator),
                 "counts": [
                     "jobs": files.count, "review": plan.reviews, "unplanned": plan.unplanned,
-                    "left_alone": plan.stuck, "failing": plan.failing,
+                    "left_alone": plan.stuck, "failing": plan.failing, "repaired": plan.repairs?.repaired,
                 ] as ReportValue,
             ])
     }

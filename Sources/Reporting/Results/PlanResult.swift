@@ -65,12 +65,13 @@ package struct PlanResult: Reportable {
             level: isOpen ? .error : isUndecided ? .warning : .good)
         report.figures.facts = [
             Report.Fact(name: "jobs", value: files.count.grouped),
+            plan.repairs.map { Report.Fact(name: "documents that they repair", value: $0.repaired.grouped) },
             Report.Fact(name: "steps to review", value: plan.reviews.grouped),
             Report.Fact(
                 name: plan.failing == nil ? "changes that no job can serve" : "findings that no job can repair",
                 value: plan.unplanned.grouped),
             Report.Fact(name: "documents that a step cannot change", value: plan.stuck.grouped),
-        ]
+        ].compactMap(\.self)
         report.style.sectionKind = "job"
         report.style.listsFindings = true
         report.sections =
@@ -118,18 +119,56 @@ package struct PlanResult: Reportable {
             } else {
                 "No job is written until you decide"
             }
+        if let failing = plan.failing { return headlineOfRepairs(of: failing, jobs, ready.count) }
         let late = ready.count { $0.job.stage == .afterDeploy }
         let open = [
             plan.hints.isEmpty ? nil : "\(plan.hints.count.counted("question")) to decide",
             partners.isEmpty ? nil : "\(partners.count.counted("partner job")) to decide on",
             suggestions.isEmpty ? nil : "\(suggestions.count.counted("suggested step")) to decide on",
             plan.reviews == 0 ? nil : "\(plan.reviews.counted("step")) to review",
-            plan.unplanned == 0 ? nil : PlanWords.unplanned(in: plan),
+            plan.unplanned == 0 ? nil : "\(plan.unplanned.counted("change")) that no job can serve",
             plan.stuck == 0 ? nil : "\(plan.stuck.documents) that a step cannot change",
         ].compactMap(\.self)
-        let failing = plan.failing.map { ": \($0.documents) \($0 == 1 ? "fails" : "fail") now" } ?? ""
-        let first = jobs + failing + (late == 0 ? "" : ", \(late) of them only after the deploy")
+        let first = jobs + (late == 0 ? "" : ", \(late) of them only after the deploy")
         return ([first] + open).joined(separator: "; ") + "."
+    }
+
+    /// A sentence on the documents that the jobs repair, and on what they leave; each document counts once.
+    /// - Parameters:
+    ///   - failing: the number of documents that fail now.
+    ///   - jobs: the jobs in words.
+    ///   - count: the number of jobs.
+    private func headlineOfRepairs(of failing: Int, _ jobs: String, _ count: Int) -> String {
+        let suggested = plan.entries.count { $0.role == .manual && !$0.suggestions.isEmpty }
+        let findings =
+            plan.unplanned == 0
+            ? nil
+            : "\(plan.unplanned.counted("finding")) to decide on"
+                + (suggested == 0 ? "" : " (\(suggested.grouped) with a suggested step)")
+        func unchanged(_ count: Int) -> String? { count == 0 ? nil : "\(count.documents) that no step can change" }
+        let repairs = plan.repairs
+        let first =
+            if let repairs, count > 0 {
+                "\(jobs) \(count == 1 ? "repairs" : "repair") \(repairs.repaired.grouped) of \(failing.documents)"
+            } else { "\(jobs): \(failing.documents) \(failing == 1 ? "fails" : "fail") now" }
+        var left = [findings, unchanged(plan.stuck)]
+        if let repairs {
+            let reasons = repairs.skipped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            let others = findings.map { " with \($0)" } ?? " that fail after \(count == 1 ? "the job" : "the jobs")"
+            left = [
+                repairs.left == 0 ? findings : repairs.left.documents + others,
+                unchanged(reasons.reduce(0) { $0 + $1.value }).map { text in
+                    "\(text) (\(reasons.map { "\($0.key): \($0.value.grouped)" }.joined(separator: "; ")))"
+                },
+            ]
+        }
+        left += [
+            plan.reviews == 0 ? nil : "\(plan.reviews.counted("step")) to review",
+            plan.hints.isEmpty ? nil : plan.hints.count.counted("question"),
+            partners.isEmpty ? nil : "\(partners.count.counted("partner job")) to decide on",
+        ]
+        let open = left.compactMap(\.self).joined(separator: ", ")
+        return open.isEmpty ? "\(first)." : "\(first). Left for you: \(open)."
     }
 
     /// The lines that propose the next commands.

@@ -34,9 +34,13 @@ extension PlanCommand {
             try planner.repairs(of: report, includesPossible: strict, undeclared: undeclared)
         }
         plan.notes += settings?.notes(for: schema, hasSchema: !schemas.isEmpty) ?? []
-        let survey = plan
+        let (survey, assumptions) = (plan, assumptions(settings))
         plan = try await onOwnedThread(name: "plan") { () throws in
-            try PlanSurvey(planner, showsValues: privacy.showValues).adding(to: survey, from: try pool.client())
+            let checked = RepairedCheck(report, includesPossible: strict) {
+                CompiledSchema($0, of: schema, options: assumptions)
+            }
+            return try PlanSurvey(planner, showsValues: privacy.showValues).adding(
+                to: survey, of: checked, from: try pool.client())
         }
         if schema.isContract {
             plan.notes.append(
@@ -47,6 +51,12 @@ extension PlanCommand {
 
     /// The collection that `--collection` names; `nil` without it.
     var asked: Namespace? { collection.flatMap { Namespace($0) } }
+
+    private func assumptions(_ engine: EngineSettings?) -> CheckOptions {
+        var assumptions = AppSettings.assumptions
+        assumptions.engine = engine
+        return assumptions
+    }
 
     /// Checks the documents, as `check` does without an active schema and without the ledger.
     /// - Parameter hasExceptions: whether findings that the operator's file of exceptions covers are left out.
@@ -60,8 +70,7 @@ extension PlanCommand {
             makeProgress: (output.showsProgress ? ProgressLine.ofCheck : ProgressLine.hidden), stop: StopSignal())
         run.ledger.location = .none
         run.stateDatabase = StateDatabase.name
-        run.rules.assumptions = AppSettings.assumptions
-        run.rules.assumptions.engine = engine
+        run.rules.assumptions = assumptions(engine)
         if hasExceptions {
             run.rules.exceptions = try Exceptions().read(
                 for: schema.collections.map(run.compile), of: schema, isPart: collection != nil)
