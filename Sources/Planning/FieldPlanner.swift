@@ -1,4 +1,5 @@
 import BSON
+import Checking
 import Jobs
 import SchemaChange
 import ServerSchema
@@ -21,6 +22,10 @@ struct FieldPlanner {
     var isRepair = false
     /// Returns the undeclared field that failing documents have in place of a missing one; `nil` if there is none.
     var undeclared: @Sendable (String) -> String? = { _ in nil }
+    /// Returns the step that replaces the values of a finding in a field by allowed ones.
+    var remap: @Sendable (_ finding: ViolationGroup, _ field: String, _ allowed: [BSONValue]) -> StepLine = {
+        .remap($1, [], to: $2, isPart: true)
+    }
     /// Whether the documents are moved to another collection while no client runs, so that no client reads old fields.
     var isMoved = false
 

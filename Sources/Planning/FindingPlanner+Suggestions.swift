@@ -17,21 +17,11 @@ extension FindingPlanner {
         case .geoPoint:
             guard case .each? = node?.property("coordinates")?.items else { return [] }
             return [.convert("\(field).coordinates\(FieldPath.each)", from: nil, to: .double)]
-        case .notInEnum: return [Self.remap(field)]
-        case let rule where Repair(of: rule) == .conversion && node?.constraints.allowedValues != nil:
-            return [Self.remap(field)]
+        case .notInEnum: return [fields.remap(finding, field, node?.constraints.allowedValues ?? [])]
+        case let rule where Repair(of: rule) == .conversion:
+            return (node?.constraints.allowedValues).map { [fields.remap(finding, field, $0)] } ?? []
         default: return node.flatMap { limit(for: rule.constraint ?? rule, field, $0) }.map { [$0] } ?? []
         }
-    }
-
-    /// Returns the step that replaces forbidden values by allowed ones; allowed values stay unchanged.
-    private static func remap(_ field: String) -> StepLine {
-        StepLine(
-            "remap-link",
-            [
-                "field": .text(field), "map": .verbatim("[{from: OLD VALUE, to: NEW VALUE}]"),
-                "unmapped": .text("keep"),
-            ])
     }
 
     /// Returns the step that replaces NaN and the infinities: by null if the field is optional, and otherwise by zero.

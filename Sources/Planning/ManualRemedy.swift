@@ -134,26 +134,13 @@ struct ManualRemedy {
                 "no step can choose values that fit: shipshape check lists the documents that do not fit")
         }
         let name = change.new?.node?.inner == nil || field.hasSuffix(FieldPath.each) ? field : field + FieldPath.each
-        let pairs = gone.map { old in
-            let new = lists[1].first { $0.text.map(plain) == old.text.map(plain) && old.text != nil }
-            return "{from: \(YAMLText.literal(old)), to: \(new.map(YAMLText.literal) ?? "NEW VALUE")}"
-        }
         let values = gone.map(YAMLText.literal).joined(separator: ", ")
         return ManualRemedy(
             "the newer schema no longer allows \(values): this step writes another value, once you say which",
-            suggesting: [
-                StepLine(
-                    "remap-link",
-                    [
-                        "field": .text(name), "map": .verbatim("[\(pairs.joined(separator: ", "))]"),
-                        "unmapped": .text("keep"),
-                    ])
-            ])
+            suggesting: [.remap(name, gone, to: lists[1])])
     }
 
     private static let mostValues = 12
-
-    private static func plain(_ text: String) -> String { text.lowercased().filter { !$0.isWhitespace } }
 
     /// Returns the recommendation for a field whose values have to be keys of the linked collection's documents.
     private static func linking(_ change: SchemaChange) -> ManualRemedy {

@@ -49,6 +49,7 @@ package struct PlanSurvey: Sendable {
         try countParents(in: &plan, client)
         if let check {
             plan.completeRepairs()
+            plan.say(check.values)
             plan.repairs = try check.count(plan, planner, client)
         }
         planner.name(&plan)
@@ -65,15 +66,9 @@ package struct PlanSurvey: Sendable {
             known[target] = try BacklinkCensus(of: target, from: planner.old.links(to: target)).count(
                 in: client.collection(target))
         }
-        func count(_ entry: inout PlanEntry) {
-            entry.parents = entry.changes.embeddedTargets.first.flatMap { known[$0] }
-        }
         for index in plan.collections.indices {
-            for entry in plan.collections[index].remarks.indices { count(&plan.collections[index].remarks[entry]) }
-            for job in plan.collections[index].jobs.indices {
-                for entry in plan.collections[index].jobs[job].entries.indices {
-                    count(&plan.collections[index].jobs[job].entries[entry])
-                }
+            plan.collections[index].changeEntries { entry in
+                entry.parents = entry.changes.embeddedTargets.first.flatMap { known[$0] }
             }
         }
     }

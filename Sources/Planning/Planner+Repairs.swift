@@ -1,3 +1,4 @@
+import BSON
 package import Checking
 import Jobs
 import ServerSchema
@@ -10,10 +11,12 @@ extension Planner {
     ///   - report: the report of the check.
     ///   - includesPossible: whether to plan also for documents that only might fail.
     ///   - undeclared: the fields that failing documents have in place of missing ones.
+    ///   - values: the distinct values of the findings.
     /// - Throws: ``PlanError`` when a value that the user states does not fit the schema; ``JobError`` when a
     ///   planned step does not fit the schema, which is a defect of the planner.
     package func repairs(
-        of report: CheckReport, includesPossible: Bool, undeclared: UndeclaredNames = UndeclaredNames()
+        of report: CheckReport, includesPossible: Bool, undeclared: UndeclaredNames = UndeclaredNames(),
+        values found: BadValues = BadValues()
     ) throws -> SchemaPlan {
         let stated = try statedValues()
         var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
@@ -31,6 +34,7 @@ extension Planner {
             var fields = FieldPlanner(dialect: new.dialect, old: described, new: described, stated: values)
             fields.isRepair = true
             fields.undeclared = { undeclared[collection.namespace, $0] }
+            fields.remap = { found.remap($0, of: collection.namespace, $1, to: $2) }
             if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
             plan.collections.append(repairs(of: findings, in: target, fields))
             if collection.overflowCount > 0 {
@@ -85,6 +89,16 @@ extension Planner {
 }
 
 extension SchemaPlan {
+    /// Adds remarks on the distinct values of the findings.
+    mutating func say(_ values: BadValues) {
+        for index in collections.indices {
+            let namespace = collections[index].namespace
+            collections[index].changeEntries { entry in
+                entry.remarks += entry.violations.compactMap { values.remark(on: $0, of: namespace) }
+            }
+        }
+    }
+
     /// Completes a plan of repairs after the survey.
     ///
     /// Each step repairs the documents of some findings. If the survey shows that the step cannot change any of these

@@ -30,18 +30,20 @@ package struct RepairCount: Sendable {
 package struct RepairedCheck {
     let report: CheckReport
     let includesPossible: Bool
+    let values: BadValues
     let judge: (CollectionSchema) -> CompiledSchema
 
     /// Creates the check of a plan of repairs.
     /// - Parameters:
     ///   - report: the report of the check.
     ///   - includesPossible: whether the plan is also for documents that only might fail.
+    ///   - values: the distinct values of the findings.
     ///   - judge: returns the schema by which the check judged the documents of a collection.
     package init(
-        _ report: CheckReport, includesPossible: Bool,
+        _ report: CheckReport, includesPossible: Bool, _ values: BadValues,
         judge: @escaping (CollectionSchema) -> CompiledSchema
     ) {
-        (self.report, self.includesPossible, self.judge) = (report, includesPossible, judge)
+        (self.report, self.includesPossible, self.values, self.judge) = (report, includesPossible, values, judge)
     }
 
     /// Counts what the jobs of a plan repair; `nil` if the count cannot be exact.

@@ -78,17 +78,11 @@ extension SchemaPlan {
                 let parents = (0...steps.count).reversed().map { SchemaPath(Array(steps.prefix($0))) }
                 return parents.first(where: paths.contains)
             }
-            func add(_ entry: inout PlanEntry) {
+            collections[index].changeEntries { entry in
                 guard entry.role == .manual else { return }
                 var seen: Set<SchemaPath> = []
                 for path in entry.changes.map(\.path) where seen.insert(path).inserted {
                     entry.violations += byPath[path] ?? []
-                }
-            }
-            for entry in collections[index].remarks.indices { add(&collections[index].remarks[entry]) }
-            for job in collections[index].jobs.indices {
-                for entry in collections[index].jobs[job].entries.indices {
-                    add(&collections[index].jobs[job].entries[entry])
                 }
             }
         }
@@ -111,6 +105,14 @@ package struct CollectionPlan: Sendable {
     package var validator: BSONDocument?
     /// Whether a change of the collection is breaking for sync: sync must be terminated to deploy the newer schema.
     package var isBreaking = false
+
+    /// Changes each entry of the jobs and remarks.
+    mutating func changeEntries(_ change: (inout PlanEntry) -> Void) {
+        for index in remarks.indices { change(&remarks[index]) }
+        for job in jobs.indices {
+            for index in jobs[job].entries.indices { change(&jobs[job].entries[index]) }
+        }
+    }
 }
 
 /// The time at which a job may run, relative to the deploy of the newer schema.

@@ -27,16 +27,20 @@ extension PlanCommand {
         options.defaults = decisions.defaults
         let planner = Planner(from: schema, to: schema, options: options)
         let report = try await check(schema, on: pool, hasExceptions: true, settings)
-        let undeclared = try await onOwnedThread(name: "names") { () throws in
-            try UndeclaredNames(of: report, schema, on: try pool.client())
+        let (undeclared, values) = try await onOwnedThread(name: "names") { () throws in
+            let client = try pool.client()
+            return (
+                try UndeclaredNames(of: report, schema, on: client),
+                try BadValues(of: report, schema, areShown: privacy.showValues, on: client)
+            )
         }
         var plan = try planned(by: planner) {
-            try planner.repairs(of: report, includesPossible: strict, undeclared: undeclared)
+            try planner.repairs(of: report, includesPossible: strict, undeclared: undeclared, values: values)
         }
         plan.notes += settings?.notes(for: schema, hasSchema: !schemas.isEmpty) ?? []
         let (survey, assumptions) = (plan, assumptions(settings))
         plan = try await onOwnedThread(name: "plan") { () throws in
-            let checked = RepairedCheck(report, includesPossible: strict) {
+            let checked = RepairedCheck(report, includesPossible: strict, values) {
                 CompiledSchema($0, of: schema, options: assumptions)
             }
             return try PlanSurvey(planner, showsValues: privacy.showValues).adding(
