@@ -87,11 +87,11 @@ struct SchemaFiles {
     /// - Parameter isSource: whether the schemas depend on the file.
     mutating func json(_ relative: String, isSource: Bool = true) throws(SchemaError) -> LocatedJSON {
         let (bytes, json) = try parsed(relative)
-        if isSource { remember(relative, bytes) }
+        if isSource { remember(relative, String(decoding: bytes, as: UTF8.self)) }
         guard EnvironmentValues.mayOccur(in: bytes) else { return json }
         let expanded = try EnvironmentValues.expand(json, from: environment)
         if isSource, let file = environment?.file, !sources.contains(where: { $0.path == file }) {
-            remember(file, try parsed(file).bytes)
+            remember(file, String(decoding: try parsed(file).bytes, as: UTF8.self))
         }
         return expanded
     }
@@ -110,12 +110,12 @@ struct SchemaFiles {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw SchemaError(.notUTF8, at: shown, "the file is not UTF-8", remedy: "save it as UTF-8")
         }
-        remember(relative, bytes)
+        remember(relative, text)
         return text
     }
 
-    private mutating func remember(_ relative: String, _ bytes: [UInt8]) {
+    private mutating func remember(_ relative: String, _ text: String) {
         let path = relative.isEmpty ? root.lastComponent?.string ?? root.string : relative
-        sources.append(SchemaSource(path: path, text: String(decoding: bytes, as: UTF8.self)))
+        sources.append(SchemaSource(path: path, text: text))
     }
 }
