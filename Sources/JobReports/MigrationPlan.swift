@@ -40,7 +40,7 @@ package struct JobAftermath: Sendable {
 extension JobFolder.Entry {
     /// Whether a job that waits may run once the deploy of this job's next schema is recorded.
     ///
-    /// Both jobs then have the same collection and the same next schema, and this job does not itself require the deploy.
+    /// Both jobs then have the same collection and the same next schema, and this job does not require the deploy.
     fileprivate func sharesDeploy(with waiting: Self) -> Bool {
         guard phase == .migrate, let job = try? job, let waiting = try? waiting.job else { return false }
         let next = [job, waiting].map { $0.schemaRecords.filter { $0["role"]?.text == "next" } }

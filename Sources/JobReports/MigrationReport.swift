@@ -27,8 +27,8 @@ package struct MigrationReport: Sendable {
     /// Whether something is left for the operator at the end.
     ///
     /// The findings of a job do not count if a later job of the same collection left no document that does not fit the
-    /// next schema, and has no findings itself. Documents that do not fit the next schema do not count while a job of the
-    /// collection waits for the deploy.
+    /// next schema, and has no findings itself. Documents that do not fit the next schema do not count while a job of
+    /// the collection waits for the deploy.
     package var hasFindings: Bool {
         jobs.enumerated().contains { index, job in
             hasFindings(job.report)

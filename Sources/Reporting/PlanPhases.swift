@@ -56,9 +56,9 @@ struct PlanPhases {
                 let between = words("between")
                 return between.prefix(1).uppercased() + between.dropFirst() + page
             }
-            return
-                "No single deploy of \(new) is without an outage: old clients read \(words("old clients read")), and new "
-                + "clients read \(words("new clients read")). Without one: "
+            let (old, next) = (words("old clients read"), words("new clients read"))
+            return "No single deploy of \(new) is without an outage: old clients read \(old), and new clients read "
+                + "\(next). Without one: "
                 + ["before", "between", "after"].map(words).joined(separator: "; ") + page
         }
     }

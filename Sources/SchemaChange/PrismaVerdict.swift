@@ -134,8 +134,8 @@ struct PrismaVerdict {
     }
 
     private static let expand =
-        "Expand and contract: deploy a version that has both fields and writes both, fill the new field (shipshape plan), "
-        + "deploy the newer schema, and remove the old field once no older client runs."
+        "Expand and contract: deploy a version that has both fields and writes both, fill the new field (shipshape "
+        + "plan), deploy the newer schema, and remove the old field once no older client runs."
 
     // MARK: kinds
 

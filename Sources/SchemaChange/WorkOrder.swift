@@ -2,8 +2,8 @@ public import ServerSchema
 
 /// The order of the jobs and the deploy for a change, which decides who reads what in between.
 ///
-/// The raw values are codes: the section "Order of work" of `docs/reference/rules.md` says for each of them what old and
-/// new clients read, and what to do before, between and after. A test executes each order with small clients.
+/// The raw values are codes: the section "Order of work" of `docs/reference/rules.md` says for each of them what old
+/// and new clients read, and what to do before, between and after. A test executes each order with small clients.
 public enum WorkOrder: String, Hashable, Sendable, CaseIterable {
     /// Prisma clients of both schemas read all documents, whatever comes first.
     case prismaAnyTime = "prisma-any-time"

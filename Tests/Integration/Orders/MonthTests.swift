@@ -47,8 +47,9 @@ struct MonthTests {
 
         *What does it look like from one deploy to the next?* A Prisma project and an App Services app go through eight
         versions of their schemas, with a pull request for each, a check in every night, two breaking changes and a
-        rollback. A test plays the month on a server, with the workflow that `shipshape init --ci github` wrote, and with
-        small clients of each version that read all documents whenever a version runs. `scripts/month` writes this page.
+        rollback. A test plays the month on a server, with the workflow that `shipshape init --ci github` wrote, and
+        with small clients of each version that read all documents whenever a version runs. `scripts/month` writes this
+        page.
 
         """
 
@@ -105,8 +106,8 @@ struct MonthTests {
         try await month.pullRequest("v3", failing: ["diff", "documents"])
         try await month.run("shipshape diff HEAD:prisma prisma --offline", shown: 2, code: 1)
         month.lines(
-            "So the field comes in two deploys, as `shipshape explain prisma-fill` says: first optional, and written by "
-                + "every client.")
+            "So the field comes in two deploys, as `shipshape explain prisma-fill` says: first optional, and written "
+                + "by every client.")
         try month.write(schema("name String", "nick String?", "email String?"), to: file)
         try await month.pullRequest("v3")
         try await month.live(v2, v3)

@@ -97,9 +97,10 @@ struct OrderWorld {
 
     /// Lets each client insert a document and write to another one; then each reads all documents.
     ///
-    /// A document is written by clients of one version at a time, since two that write to one at once have no order. The
-    /// documents of a version that no longer runs go to the first client.
-    /// - Returns: the versions whose clients failed to read a document, or read another value than the last one written.
+    /// A document is written by clients of one version at a time, since two that write to one at once have no order.
+    /// The documents of a version that no longer runs go to the first client.
+    /// - Returns: the versions whose clients failed to read a document, or read another value than the last one
+    ///   written.
     mutating func live(_ clients: [PrismaClient]) async throws -> Set<String> {
         let versions = clients.map(\.version)
         for (id, version) in owners where !versions.contains(version) { owners[id] = versions[0] }

@@ -3,10 +3,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Executes the orders of work for a change of an App Services schema, with a small sync service between every two steps.
+/// Executes the orders of work for a change of an App Services schema, with a small sync service between two steps.
 ///
-/// The service is written from the sync engine's documentation alone (`docs/reference/semantics.md`, sections 5 to 7): a
-/// document that does not fit the server's schema does not reach any client, and a required property that an older
+/// The service is written from the sync engine's documentation alone (`docs/reference/semantics.md`, sections 5 to 7):
+/// a document that does not fit the server's schema does not reach any client, and a required property that an older
 /// client does not upload gets its type's zero value.
 @Suite struct SyncOrderTests {
     private struct Service {
@@ -44,9 +44,8 @@ import Testing
     private static func schema(_ properties: [String]) -> String {
         let fields = properties.map { #""\#($0)": {"bsonType": "int"}"# }.joined(separator: ", ")
         let names = (["_id"] + properties).map { "\"\($0)\"" }.joined(separator: ", ")
-        return
-            #"{"title": "Row", "bsonType": "object", "required": [\#(names)], "properties": {"_id": {"bsonType": "int"}"#
-            + (fields.isEmpty ? "" : ", \(fields)") + "}}"
+        return #"{"title": "Row", "bsonType": "object", "required": [\#(names)], "#
+            + #""properties": {"_id": {"bsonType": "int"}"# + (fields.isEmpty ? "" : ", \(fields)") + "}}"
     }
 
     private func with(

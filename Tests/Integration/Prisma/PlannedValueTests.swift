@@ -118,15 +118,19 @@ import Testing
         }
     }
 
-    @Test func aForgottenMapIsFoundInTheDocuments() async throws {
-        let documents: [BSONDocument] = [["netWeight": .int(5)], ["netWeight": .int(6)], ["label": "none"]]
+    /// The documents have the first name, and the schema the second one.
+    @Test(arguments: [("netWeight", "net_weights"), ("BATCH_NO", "batchNo")])
+    func aForgottenMapIsFoundInTheDocuments(_ stored: String, _ name: String) async throws {
+        let documents = [[(stored, BSONValue.int(5))], [(stored, .int(6))], [("label", "none")]].map {
+            BSONDocument($0)
+        }
         try await with(documents) { test, run in
-            try test.write("s.prisma", Self.schema("net_weights Int"))
+            try test.write("s.prisma", Self.schema("\(name) Int"))
             let plan = try await run("plan", "s.prisma", "--out", "jobs")
-            #expect(plan.output.contains("rename: {from: netWeight, to: net_weights} (2 documents)"), "\(plan.output)")
+            #expect(plan.output.contains("rename: {from: \(stored), to: \(name)} (2 documents)"), "\(plan.output)")
             let filled = try await run("backfill", "jobs", "--yes", "--reviewed")
             #expect(filled.exitCode == 0, "\(filled.output)\(filled.errors)")
-            let values = try await test.database.documents("Tin").compactMap { $0["net_weights"]?.integer }
+            let values = try await test.database.documents("Tin").compactMap { $0[name]?.integer }
             #expect(values.sorted() == [0, 5, 6])
         }
     }
@@ -145,10 +149,13 @@ import Testing
         }
     }
 
-    @Test func anObjectIDInPlaceOfAStringIsBreakingForBoth() async throws {
+    @Test(arguments: [
+        ("owner String", "owner String @db.ObjectId"), ("parts String[] @db.ObjectId", "parts String[]"),
+    ])
+    func anObjectIDInPlaceOfAStringIsBreakingForBoth(_ old: String, _ new: String) async throws {
         try await with([]) { test, run in
-            try test.write("old.prisma", Self.schema("owner String"))
-            try test.write("new.prisma", Self.schema("owner String @db.ObjectId"))
+            try test.write("old.prisma", Self.schema(old))
+            try test.write("new.prisma", Self.schema(new))
             let diff = try await run("diff", "old.prisma", "new.prisma", "--offline")
             #expect(diff.exitCode == 1, "\(diff.output)")
             #expect(diff.output.contains("each client finds only what is stored as its own type"), "\(diff.output)")

@@ -92,8 +92,8 @@ struct FolderBackfill {
         }
         for entry in plan.waiting {
             Console.error(
-                "note: \(entry.file) is not run, because it waits for the deploy of its next schema; --deployed states it"
-            )
+                "note: \(entry.file) is not run, because it waits for the deploy of its next schema; "
+                    + "--deployed states it")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {

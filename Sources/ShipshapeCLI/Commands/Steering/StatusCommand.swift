@@ -26,12 +26,12 @@ struct StatusCommand: ConnectedCommand, ExcludingCommand {
             it, what was skipped, and each request with its author.
 
             For a folder of jobs, shows the phases of the change: which jobs were applied, which are pending or wait \
-            for the deploy, and how many documents need each of them now (in collections of up to a million documents). \
-            For a partner job file, shows whether the partner is copied, mirrored and compared, and how far the mirror \
-            lags.
+            for the deploy, and how many documents need each of them now (in collections of up to a million \
+            documents). For a partner job file, shows whether the partner is copied, mirrored and compared, and how \
+            far the mirror lags.
 
-            Reads only the state database; the job's share of its collection, and the documents that need it, also need \
-            find on the collection. Exit code 1 means that a job is stalled.
+            Reads only the state database; the job's share of its collection, and the documents that need it, also \
+            need find on the collection. Exit code 1 means that a job is stalled.
             """)
 
     @Argument(help: "The job's name or file, a folder of jobs, or a partner job file; default: all jobs.")
