@@ -83,8 +83,8 @@ extension JobRegistry {
 
     /// Returns how many documents need each job now, by the jobs' names.
     ///
-    /// A job is left out if its schemas cannot be read any more, or if its collection does not exist, may not be read,
-    /// or holds more than ``mostCounted`` documents.
+    /// A job is left out if its schemas cannot be read any more, or if its collection cannot be backfilled, may not be
+    /// read, or holds more than ``mostCounted`` documents.
     /// - Throws: ``MongoError``; ``JobError``.
     package func left(by entries: [JobFolder.Entry]) throws -> [String: Int] {
         let client = try pool.client()
@@ -96,7 +96,7 @@ extension JobRegistry {
                 guard try collection.estimatedCount() <= Self.mostCounted else { continue }
                 left[entry.name] = try JobSurvey(of: job, on: client).needing
             } catch let error as MongoError where error.isAuthorization {
-            } catch let error as RunError where error.kind == .unknownCollection {}
+            } catch is RunError {}
         }
         return left
     }
