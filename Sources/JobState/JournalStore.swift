@@ -65,16 +65,20 @@ package struct JournalStore {
     }
 
     /// Ends a run whose record or journal another client removed, because an undo would not know what the job changed.
-    /// - Parameter sequence: the number of a chunk that the run has in the journal; `nil` if it keeps no journal.
+    /// - Parameters:
+    ///   - sequence: the number of a chunk that the run has in the journal; `nil` if it keeps no journal.
+    ///   - ranges: the store of the job's progress.
     /// - Throws: ``RunError``; ``MongoError``.
-    package func expectKept(_ sequence: Int64?) throws {
+    package func expectKept(_ sequence: Int64?, _ ranges: RangeStore) throws {
         let jobs = JobStore(client: client, job: job)
-        let id = sequence.map { ["job": .string(job), "range": 0, "seq": .long($0), "part": 0] as BSONValue }
-        // A majority may not have the chunk yet, so the primary is asked for what it has.
         let isKept =
-            try id.map { id throws(MongoError) in
+            try sequence.map { sequence in
+                let id: BSONValue = ["job": .string(job), "range": 0, "seq": .long(sequence), "part": 0]
+                // A majority may not have the chunk yet, so the primary is asked for what it has.
                 var cursor = journal.find(["_id": id], options: ["limit": 1, "projection": ["_id": 1]])
-                return try cursor.nextDocument() != nil
+                if try cursor.nextDocument() != nil { return true }
+                // A new primary may lack the last chunks of the run. The job's progress then lacks them, too.
+                return try ranges.document()?["journaled"]?.integer.map { $0 < sequence } ?? false
             } ?? true
         guard try !isKept || jobs.record() == nil else { return }
         throw RunError(

@@ -164,7 +164,7 @@ extension BackfillRun {
     /// Ends the run if another client removed the job's record, or its journal.
     func expectState() throws {
         let journal = journal
-        try kernel.retrying { try journal.expectKept(in: kernel.store.journal) }
+        try kernel.retrying { try journal.expectKept(in: kernel.store) }
     }
 
     /// Returns the progress with the documents of a chunk.

@@ -29,7 +29,7 @@ struct RunJournal {
     }
 
     /// Ends the run if another client removed the job's record, or the journal of the run's first chunk.
-    func expectKept(in store: JournalStore) throws { try store.expectKept(first) }
+    func expectKept(in store: borrowing StateStore) throws { try store.journal.expectKept(first, store.ranges) }
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///

@@ -155,6 +155,20 @@ import Testing
         }
     }
 
+    /// After an election, the journal lacks the last chunks, and so does the job's progress.
+    @Test func chunksThatANewPrimaryLacksWereNotDeleted() async throws {
+        try await withSubject { subject in
+            func state(_ name: String) -> MongoCollection {
+                subject.other.collection(Namespace(database: subject.state, collection: name))
+            }
+            try state("jobs").insert([["_id": "job"]])
+            try state("ranges").update([UpdateStatement([:], ["$set": ["journaled": 2]])])
+            let store = subject.kernel.store.journal
+            try store.expectKept(3, subject.kernel.store.ranges)
+            #expect(throws: RunError.self) { try store.expectKept(2, subject.kernel.store.ranges) }
+        }
+    }
+
     @Test func anotherRunnersLeaseEndsTheRunner() async throws {
         try await withSubject { subject in
             let ranges = subject.other.collection(Namespace(database: subject.state, collection: "ranges"))
