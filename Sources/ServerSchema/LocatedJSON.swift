@@ -66,3 +66,24 @@ extension LocatedJSON {
         return (self["$numberInt"] ?? self["$numberLong"])?.text.flatMap { Int($0) }
     }
 }
+
+extension LocatedJSON {
+    /// Refuses a file whose schemas have more than ``SchemaNode/mostFields`` fields, before they are read.
+    func limitFields() throws(SchemaError) {
+        var count = 0
+        try countFields(&count)
+    }
+
+    private func countFields(_ count: inout Int) throws(SchemaError) {
+        for element in elements ?? [] { try element.countFields(&count) }
+        for member in members ?? [] {
+            if member.name == "properties" { count += member.value.members?.count ?? 0 }
+            guard count <= SchemaNode.mostFields else {
+                throw SchemaError(
+                    .tooLarge, at: member.nameLocation, "the file has more than \(SchemaNode.mostFields) fields",
+                    remedy: "divide it")
+            }
+            try member.value.countFields(&count)
+        }
+    }
+}

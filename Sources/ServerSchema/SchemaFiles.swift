@@ -87,6 +87,7 @@ struct SchemaFiles {
     /// - Parameter isSource: whether the schemas depend on the file.
     mutating func json(_ relative: String, isSource: Bool = true) throws(SchemaError) -> LocatedJSON {
         let (bytes, json) = try parsed(relative)
+        try json.limitFields()
         if isSource { remember(relative, String(decoding: bytes, as: UTF8.self)) }
         guard EnvironmentValues.mayOccur(in: bytes) else { return json }
         let expanded = try EnvironmentValues.expand(json, from: environment)

@@ -97,6 +97,11 @@ public struct SchemaNode: Sendable {
     /// A deeper schema is refused, because everything that uses schemas calls itself once for each level.
     package static let maximumDepth = 100
 
+    /// The largest number of fields that the schemas in a file may have together, in any dialect.
+    ///
+    /// A field takes up to 1.5 KiB of memory until it is compiled, and so does a change of it.
+    package static let mostFields = 21_000
+
     /// Creates an empty schema, which any value fits.
     public init(location: SourceLocation) { self.location = location }
 

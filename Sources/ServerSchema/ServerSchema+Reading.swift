@@ -66,6 +66,7 @@ extension ServerSchema {
         text: String, file: String = "schema.json", namespace: Namespace
     ) throws(SchemaError) -> ServerSchema {
         let json = try JSONParser.parse(Array(text.utf8), file: file)
+        try json.limitFields()
         var schema = ServerSchema(dialect: .appServices, collections: [])
         schema.sources = [SchemaSource(path: file, text: text)]
         if let validator = try ValidatorFile(json) {

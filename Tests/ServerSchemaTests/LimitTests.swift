@@ -79,6 +79,26 @@ import Testing
         #expect(Self.prisma(Self.model("f Int @\(dots)a")).map(\.code) == [.tooLarge])
     }
 
+    @Test func theFieldsOfAJSONFileHaveALimitInEveryDialect() {
+        func fields(_ count: Int, _ name: String) -> String {
+            (0..<count).map { "\"\(name)\($0)\": {}" }.joined(separator: ",")
+        }
+        func errors(_ first: Int, _ second: Int) -> [SchemaError] {
+            let object =
+                "{\"bsonType\": \"object\", \"properties\": {\"o\":\n{\"bsonType\": \"object\", \"properties\": "
+                + "{\(fields(first, "f"))}},\n\(fields(second, "g"))}}"
+            return [object, "{\"$jsonSchema\": \(object)}"].flatMap { text in
+                Self.errors { () throws(SchemaError) in
+                    _ = try ServerSchema.read(text: text, namespace: Self.namespace)
+                }
+            }
+        }
+        #expect(errors(11_000, 9_999) == [])
+        let refused = errors(11_000, 10_000)
+        #expect(refused.map(\.code) == [.tooLarge, .tooLarge] && refused.allSatisfy { $0.location.line == 2 })
+        #expect(refused.first?.message == "the file has more than 21000 fields")
+    }
+
     /// Only the annotation and what follows it is kept of a comment.
     @Test func anAnnotationIsFoundInALongComment() throws {
         let lines = String(repeating: "/// line\n", count: 5_000)

@@ -20,8 +20,9 @@ package struct PathTree: Sendable {
         /// The largest number of paths that the tree may have once a document is counted.
         ///
         /// A tree with more paths folds objects: it combines the fields of objects with more than half of
-        /// ``maximumKeys`` names, then of those with more than a quarter, and so on.
-        package var maximumNodes = 50_000
+        /// ``maximumKeys`` names, then of those with more than a quarter, and so on. The schema of a larger tree could
+        /// have more fields than the reader of a schema accepts.
+        package var maximumNodes = 20_000
         /// Whether the tree keeps distinct values, which a schema could list in an enum.
         package var keepsValues = false
 

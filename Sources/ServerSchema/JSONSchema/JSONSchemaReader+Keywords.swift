@@ -9,6 +9,7 @@ extension JSONSchemaReader {
             guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
             node.hasProperties = true
             var properties: [SchemaNode.Property] = []
+            properties.reserveCapacity(members.count)
             defer { node.properties = properties }
             for member in members {
                 // mongod applies the schema of a property named "" to the object itself, and not to a field.

@@ -8,9 +8,6 @@ struct PrismaParser {
     private var own: [SchemaError] = []
     /// The number of lines in blocks, of arguments and elements of lists, and of dots in names.
     private var partCount = 0
-
-    /// The largest number of such parts in a file; a field takes about 1.5 KiB of memory until it is compiled.
-    static let mostParts = 21_000
     private var depth = 0
     /// Whether the file is a contract of Prisma 8: its enums have stored values after `=`, and `_id` is a name.
     private let isContract: Bool
@@ -46,7 +43,9 @@ struct PrismaParser {
     private var next: PrismaToken { ahead[0] }
 
     /// Whether the rest of the file is not read, because it has too many errors or fields.
-    var isFull: Bool { own.count + lexer.errors.count >= PrismaLexer.mostErrors || partCount > Self.mostParts }
+    var isFull: Bool {
+        own.count + lexer.errors.count >= PrismaLexer.mostErrors || partCount > SchemaNode.mostFields
+    }
 
     private var isAtEnd: Bool { isFull || next.kind == .fileEnd }
 
@@ -151,9 +150,9 @@ extension PrismaParser {
 
     private mutating func countPart() throws(SchemaError) {
         partCount += 1
-        guard partCount <= Self.mostParts else {
+        guard partCount <= SchemaNode.mostFields else {
             throw SchemaError(
-                .tooLarge, at: next.location, "the file has more than \(Self.mostParts) fields and values",
+                .tooLarge, at: next.location, "the file has more than \(SchemaNode.mostFields) fields and values",
                 remedy: "divide it")
         }
     }

@@ -64,9 +64,6 @@ struct PrismaResolver {
         }
     }
 
-    /// The largest number of fields that all models have together, each with the fields of the types inside it.
-    private static let mostFields = PrismaParser.mostParts
-
     /// Refuses a schema of very many fields: what compiles a model's schema compiles each type in it once.
     private func checkReach(of schema: PrismaSchema) throws(SchemaError) {
         var count = 0
@@ -74,10 +71,10 @@ struct PrismaResolver {
             var (open, seen): ([PrismaSchema.Model], Set<String>) = ([model], [])
             while let next = open.popLast() {
                 count += 1 + next.fields.count
-                guard count <= Self.mostFields else {
+                guard count <= SchemaNode.mostFields else {
                     throw SchemaError(
                         .tooLarge, at: model.location,
-                        "the models, with the types in them, have more than \(Self.mostFields) fields",
+                        "the models, with the types in them, have more than \(SchemaNode.mostFields) fields",
                         remedy: "divide the schema")
                 }
                 for case .embedded(let name) in next.fields.map(\.type) where seen.insert(name).inserted {
