@@ -7,7 +7,7 @@ package struct JSONParser {
     /// The largest number of values that are accepted; each takes up to a kibibyte of memory until a schema is checked.
     private static let maximumValues = 100_000
     /// The longest name or text in bytes; several copies of it are in memory at once.
-    private static let longestText = 1_000_000
+    static let longestText = 1_000_000
 
     let file: String
     let bytes: [UInt8]
@@ -211,16 +211,18 @@ extension JSONParser {
         return offset - start
     }
 
+    /// Returns the error for a text that is longer than ``longestText``.
+    static func tooLong(at location: SourceLocation) -> SchemaError {
+        SchemaError(.tooLarge, at: location, "a text has more than \(longestText) bytes", remedy: "shorten it")
+    }
+
     /// Reads the string that begins at `offset`, and resolves its escapes.
     mutating func string() throws(SchemaError) -> String {
         let start = here
         offset += 1
         var text: [UInt8] = []
         while offset < bytes.count {
-            guard text.count <= Self.longestText else {
-                throw SchemaError(
-                    .tooLarge, at: start, "a text has more than \(Self.longestText) bytes", remedy: "shorten it")
-            }
+            guard text.count <= Self.longestText else { throw Self.tooLong(at: start) }
             let byte = bytes[offset]
             switch byte {
             case UInt8(ascii: "\""):

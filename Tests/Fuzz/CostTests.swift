@@ -90,6 +90,14 @@ import Testing
         }
     }
 
+    /// A text that is too long is not copied before it is refused.
+    @Test func aLongTextIsNotCopied() {
+        let text = "model A {\n  f String @default(\"\(String(repeating: "x", count: 8_000_000))\")\n}\n"
+        let cost = Cost.measure { _ = try PrismaSchema(files: [SchemaSource(path: "s.prisma", text: text)]) }
+        print("cost of a text of 8 MB: \(cost.bytes) bytes")
+        #expect(cost.bytes < 9_000_000, "\(cost)")
+    }
+
     private static func validator(fields: Int, _ name: String = "f") throws -> ServerSchema {
         let properties = (0..<fields).map { "\"\(name)\($0)\": {\"bsonType\": \"int\"}" }.joined(separator: ",\n")
         return try validator(properties)

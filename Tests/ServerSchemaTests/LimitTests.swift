@@ -99,6 +99,17 @@ import Testing
         #expect(refused.first?.message == "the file has more than 21000 fields")
     }
 
+    /// The error of the limit stands alone: nothing follows from the text that was not read.
+    @Test func aTextOfAPrismaFileHasALimit() {
+        func errors(_ count: Int) -> [SchemaError] {
+            Self.prisma(Self.model("f String @default(\"\(String(repeating: "x", count: count))\")\n  g Strin"))
+        }
+        #expect(errors(1_000_000).map(\.message) == ["unknown type \"Strin\""])
+        let refused = errors(1_000_001)
+        #expect(refused.map(\.message) == ["a text has more than 1000000 bytes"])
+        #expect(refused.first?.location.line == 6)
+    }
+
     /// Only the annotation and what follows it is kept of a comment.
     @Test func anAnnotationIsFoundInALongComment() throws {
         let lines = String(repeating: "/// line\n", count: 5_000)

@@ -34,17 +34,20 @@ struct PrismaParser {
             skipLineEnds()
             if isAtEnd { return blocks }
             do throws(SchemaError) { blocks.append(try block()) } catch {
-                own.append(error)
+                fail(error)
                 skipToBlock()
             }
         }
     }
 
+    /// Adds an error, except one that follows from the end of a file that is not read any further.
+    private mutating func fail(_ error: SchemaError) { if !lexer.isFull { own.append(error) } }
+
     private var next: PrismaToken { ahead[0] }
 
     /// Whether the rest of the file is not read, because it has too many errors or fields.
     var isFull: Bool {
-        own.count + lexer.errors.count >= PrismaLexer.mostErrors || partCount > SchemaNode.mostFields
+        lexer.isFull || own.count + lexer.errors.count >= PrismaLexer.mostErrors || partCount > SchemaNode.mostFields
     }
 
     private var isAtEnd: Bool { isFull || next.kind == .fileEnd }
@@ -136,7 +139,7 @@ extension PrismaParser {
                     throw unexpected("the end of the line")
                 }
             } catch {
-                own.append(error)
+                fail(error)
                 skipLine()
             }
         }

@@ -54,6 +54,9 @@ struct PrismaLexer {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { (offset, lineStart) = (3, 3) }
     }
 
+    /// Whether the rest of the file is not read, because it has too many errors, or too long a text.
+    var isFull: Bool { errors.count >= Self.mostErrors || errors.last?.code == .tooLarge }
+
     private var here: SourceLocation { SourceLocation(file: file, line: line, column: offset - lineStart + 1) }
 
     private func byte(_ ahead: Int = 0) -> UInt8? {
@@ -62,7 +65,7 @@ struct PrismaLexer {
 
     /// Returns the next token; at the end of the file, and after too many errors, always a token of that kind.
     mutating func next() -> PrismaToken {
-        while let first = byte(), errors.count < Self.mostErrors {
+        while let first = byte(), !isFull {
             switch first {
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): offset += 1
             case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "/"):
@@ -181,6 +184,11 @@ extension PrismaLexer {
             return nil
         }
         offset += 1
+        // The text is not copied before it is refused.
+        guard offset - start <= JSONParser.longestText + 2 else {
+            errors.append(JSONParser.tooLong(at: location))
+            return nil
+        }
         do throws(SchemaError) {
             let json = try JSONParser.parse(Array(bytes[start..<offset]), file: file)
             return PrismaToken(kind: .string, text: json.text ?? "", location: location)
