@@ -35,19 +35,24 @@ extension SchemaDiff {
             let listed = node.constraints.allowedValues == nil ? "" : " of listed values"
             return Slot(holder: holder, type: node.isEmbedded ? "embedded object" : node.expectation() + listed)
         }
-        let removed = Dictionary(
-            grouping: changes.filter { $0.code == .propertyRemoved }, by: { slot($0, $0.old) })
-        let added = Dictionary(
-            grouping: changes.filter { $0.code == .requiredAdded || $0.code == .optionalAdded },
-            by: { slot($0, $0.new) })
+        // The changes of a large schema are not copied.
+        var (removed, added): ([Slot: Int], [Slot: [Int]]) = ([:], [:])
+        for (index, change) in changes.enumerated() {
+            switch change.code {
+            case .propertyRemoved: if let slot = slot(change, change.old) { removed[slot, default: 0] += 1 }
+            case .requiredAdded, .optionalAdded:
+                if let slot = slot(change, change.new) { added[slot, default: []].append(index) }
+            default: break
+            }
+        }
         return changes.compactMap { change in
-            guard change.code == .propertyRemoved, let slot = slot(change, change.old), removed[slot]?.count == 1,
+            guard change.code == .propertyRemoved, let slot = slot(change, change.old), removed[slot] == 1,
                 let candidates = added[slot], candidates.count == 1, let namespace = change.oldNamespace,
-                case .field(let name)? = candidates[0].path.steps.last
+                case let other = changes[candidates[0]], case .field(let name)? = other.path.steps.last
             else { return nil }
             let (from, to) = (change.oldPath, "\(SchemaPath([.field(name)]))")
             return RenameHint(
-                removed: change, added: candidates[0], rename: "\(namespace).\(from)=\(to)",
+                removed: change, added: other, rename: "\(namespace).\(from)=\(to)",
                 reason: "the only \(slot.type) removed there, and \(to) is the only one added")
         }
     }

@@ -61,14 +61,17 @@ public enum SchemaDiff {
         case (nil, let new?): comparison.add(type: new.root)
         case (nil, nil): break
         }
-        switch (new ?? old)?.dialect {
-        case .appServices?, nil: return comparison.changes
-        case .jsonSchema?:
-            return comparison.changes.map {
-                $0.with($0.kind.ofValidator(refusesMore: ValidatorVerdict.refusesMore($0)))
+        for index in comparison.changes.indices {
+            let change = comparison.changes[index]
+            switch (new ?? old)?.dialect {
+            case .appServices?, nil: return comparison.changes
+            case .jsonSchema?:
+                let refusesMore = ValidatorVerdict.refusesMore(change)
+                comparison.changes[index].kind = change.kind.ofValidator(refusesMore: refusesMore)
+            case .prisma?: comparison.changes[index].kind = PrismaVerdict.kind(of: change)
             }
-        case .prisma?: return comparison.changes.map { $0.with(PrismaVerdict.kind(of: $0)) }
         }
+        return comparison.changes
     }
 }
 

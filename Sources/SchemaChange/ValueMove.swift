@@ -40,8 +40,11 @@ public struct ValueMove: Hashable, Sendable {
 }
 
 extension SchemaDiff {
+    /// The number of moves after which a removed field has only one.
+    private static let mostMoves = 1_000
+
     /// Returns the renamed fields, and each removed field with the first 20 fields of its object that are added and
-    /// could hold its values.
+    /// could hold its values; after 1,000 moves, with the first of these fields only.
     /// - Parameters:
     ///   - removed: the fields that the operator states as removed for good, as `DATABASE.COLLECTION.PATH`.
     ///   - renames: the renames that the operator states; the newer name may be in both schemas, because a rename may
@@ -54,26 +57,31 @@ extension SchemaDiff {
             let namespace: Namespace?
             let path: ArraySlice<SchemaPath.Step>
         }
-        let added = Dictionary(grouping: changes.filter { [.requiredAdded, .optionalAdded].contains($0.code) }) {
-            Holder(namespace: $0.namespace, path: $0.path.steps.dropLast())
+        // The changes of a large schema are not copied.
+        let additions = changes.indices.filter { [.requiredAdded, .optionalAdded].contains(changes[$0].code) }
+        let added = Dictionary(grouping: additions) {
+            Holder(namespace: changes[$0].namespace, path: changes[$0].path.steps.dropLast())
         }
         let done = Set(removed)
         let names = Dictionary(renames.map { ($0.old, $0.new) }) { first, _ in first }
-        let open = changes.filter { $0.code == .propertyRemoved }.flatMap { change -> [ValueMove] in
+        var moves = stated
+        for change in changes where change.code == .propertyRemoved {
             guard let namespace = change.oldNamespace, let old = change.old?.node,
                 !done.contains("\(namespace).\(change.oldPath)")
-            else { return [] }
+            else { continue }
             let parent = change.path.steps.dropLast()
             if let name = names["\(namespace).\(change.oldPath)"] {
                 let path = SchemaPath(Array(parent)).appending(.field(name))
-                return [ValueMove(namespace: namespace, old: change.oldPath, new: path, isStated: true)]
+                moves.append(ValueMove(namespace: namespace, old: change.oldPath, new: path, isStated: true))
+                continue
             }
-            let others = added[Holder(namespace: change.namespace, path: parent)] ?? []
-            return others.lazy.filter { $0.new?.node.map { $0.canHold(old) } == true }.prefix(20).map {
-                ValueMove(namespace: namespace, old: change.oldPath, new: $0.path, isStated: false)
+            let others = (added[Holder(namespace: change.namespace, path: parent)] ?? []).lazy.map { changes[$0] }
+            let fitting = others.filter { $0.new?.node.map { $0.canHold(old) } == true }
+            for other in fitting.prefix(moves.count < mostMoves ? 20 : 1) {
+                moves.append(ValueMove(namespace: namespace, old: change.oldPath, new: other.path, isStated: false))
             }
         }
-        return stated + open
+        return moves
     }
 }
 

@@ -105,6 +105,17 @@ import Testing
         #expect(report.moves.map { "\($0.old) \($0.new) \($0.isStated)" } == ["age years true"])
     }
 
+    /// Each removed field has a move, but only the first ones have one for every field that could hold their values.
+    @Test func theMovesOfManyFieldsHaveALimit() throws {
+        func fields(_ name: String) -> ServerSchema {
+            app(type((0..<500).map { "\"\(name)\($0)\": \(int)" }.joined(separator: ", ")))
+        }
+        let changes = SchemaDiff.changes(from: fields("a"), to: fields("b"))
+        let moves = DiffReport(old: "v1", new: "v2", dialect: .appServices, changes: changes).moves
+        #expect(Set(moves.map(\.old)).count == 500)
+        #expect(moves.count == 50 * 20 + 450)
+    }
+
     @Test func renamesInAFileMayBeOld() throws {
         let place = SourceLocation(file: "shipshape.yml", line: 2, column: 5)
         let done = app(type(#""years": \#(int)"#))
