@@ -12,6 +12,9 @@ package struct Planner: Sendable {
     let options: PlanOptions
     /// The largest number of changes that are planned; each takes about a millisecond.
     private static let mostChanges = 1_000
+    /// The largest number of names in the paths of all added fields, because an added object may need two steps for
+    /// each field inside it, and a step tests each object on its path.
+    private static let mostNames = 3_000
 
     /// Creates a planner for two schemas of the same dialect; `options` has the renames, defaults and steps that the
     /// user states.
@@ -25,10 +28,13 @@ package struct Planner: Sendable {
     ///   ``JobError`` when a planned step does not fit the schemas, which is a defect of the planner.
     package func plan(only: Namespace? = nil) throws -> SchemaPlan {
         let changes = try SchemaDiff.changes(from: old, to: new, renames: options.renames)
-        guard changes.count(where: { only == nil || $0.namespace == only }) <= Self.mostChanges else {
-            throw PlanError(
-                "the schemas differ in more than \(Self.mostChanges) places, the limit for a plan: plan each "
-                    + "collection with --collection, or change the schema in smaller steps")
+        let wanted = changes.lazy.filter { only == nil || $0.namespace == only }
+        guard wanted.count <= Self.mostChanges else {
+            throw Self.tooLarge("the schemas differ in more than \(Self.mostChanges) places")
+        }
+        let added = wanted.filter { $0.old == nil }
+        guard added.reduce(0, { $0 + ($1.new?.node?.names(below: $1.path.steps.count) ?? 0) }) <= Self.mostNames else {
+            throw Self.tooLarge("the paths of the added fields have more than \(Self.mostNames) names together")
         }
         var served = changes
         let stated = try statedValues()
@@ -90,6 +96,12 @@ package struct Planner: Sendable {
         return PartnerDraft(
             source: source, target: source == plan.namespace ? PartnerDraft.target(for: source) : plan.namespace,
             renames: Dictionary(renames) { first, _ in first }, from: before.root, to: after.root)
+    }
+
+    private static func tooLarge(_ reason: String) -> PlanError {
+        PlanError(
+            "\(reason), the limit for a plan: plan each collection with --collection, or change the schema in smaller "
+                + "steps")
     }
 
     func statedValues() throws -> [Namespace: [SchemaPath: StepLine.Value]] {
@@ -285,5 +297,12 @@ extension SchemaChange {
             return nil
         }
         return "\(namespace).\(oldPath)=\(SchemaPath([.field(name)]))"
+    }
+}
+
+extension SchemaNode {
+    /// Returns the number of names in the paths of the value and of all fields inside it.
+    fileprivate func names(below level: Int) -> Int {
+        properties.reduce(level + (inner?.names(below: level + 1) ?? 0)) { $0 + $1.node.names(below: level + 1) }
     }
 }

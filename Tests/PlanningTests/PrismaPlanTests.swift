@@ -43,6 +43,21 @@ import Testing
         #expect(error?.description.hasPrefix("the schemas differ in more than 1000 places") == true)
     }
 
+    /// One change may need a step for each field inside an object, and a path may have a name for each level above it.
+    @Test func theFieldsInsideWhatIsAddedHaveALimit() throws {
+        func chain(_ levels: Int, _ fields: Int) throws -> ServerSchema {
+            let ints = (0..<fields).map { "f\($0) Int\n" }.joined()
+            let types = (0..<levels).map { "type T\($0) {\n\(ints)a T\($0 + 1)?\n}\n" }.joined()
+            return try Self.schema("t T0", "\(types)type T\(levels) {\nx Int\n}\n")
+        }
+        let old = try Self.schema("")
+        #expect(try plan(old, chain(0, 0)).jobs.flatMap(\.steps).isEmpty == false)
+        for wide in [try chain(1, 2_500), try chain(60, 3)] {
+            let error = #expect(throws: PlanError.self) { try plan(old, wide) }
+            #expect(error?.description.hasPrefix("the paths of the added fields have more than 3000 names") == true)
+        }
+    }
+
     /// Returns the plan that repairs the documents for their schema.
     ///
     /// Throws if a job of the plan cannot be compiled. Drafts of jobs are not compiled.

@@ -75,10 +75,8 @@ extension FieldPath {
     func blocked(_ such: (Expression) -> Expression) -> Expression? {
         let parents = local.parents
         guard !parents.isEmpty else { return nil }
-        return .any(
-            parents.indices.map { index in
-                .all(parents[..<index].map { Expression.field($0).hasType("object") } + [such(.field(parents[index]))])
-            })
+        let objects = parents.map { Expression.field($0).hasType("object") }
+        return .any(parents.indices.map { .all(objects[..<$0] + [such(.field(parents[$0]))]) })
     }
 
     /// Whether the field can be reached and holds a list or a dictionary.

@@ -150,12 +150,14 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
             NamedSchema(argument: new, schema: schemas.new), only: schemas.only)
     }
 
-    /// Returns a plan after checking its jobs, so that a defect is reported before the documents are surveyed.
+    /// Returns a plan; checks its jobs if the documents are surveyed next, so that a defect is reported before that.
+    ///
+    /// ``PlanFiles`` checks the jobs of every plan.
     /// - Throws: ``PlanDefect`` for a job that does not fit the schemas; errors of `plan`.
     func planned(by planner: Planner, _ plan: () throws -> SchemaPlan) throws -> SchemaPlan {
         do {
             let plan = try plan()
-            for job in plan.jobs { try planner.check(job) }
+            if offline.asks { for job in plan.jobs { try planner.check(job) } }
             return plan
         } catch let error as JobError {
             throw PlanDefect(description: "a step was planned that does not fit the schemas: \(error)")
