@@ -156,14 +156,12 @@ extension CheckRun {
         if let connection { found = try await ledger.read(on: connection) }
         let progress = makeProgress(nil)
         defer { progress.finish() }
-        let parts = schema.collections.map { collection in
-            var options = options(collection.namespace, found.index, progress)
-            options.judging.place = { [map] in map.target(of: $0) }
-            return SourceScan.Part(compile(collection), options)
-        }
-        let scan = SourceScan(parts, source: path, others: removedNamespaces.map { map.target(of: $0) })
-        let scanned = try await stopping(progress) {
-            try await onOwnedThread(name: "source") { () throws in try scan.run() }
+        let (name, scanned) = try await stopping(progress) { [index = found.index] in
+            // The scan ends with its thread, so that the report does not need memory beside it.
+            try await onOwnedThread(name: "source") { () throws in
+                let scan = scan(of: path, index, progress)
+                return (scan.name, try scan.run())
+            }
         }
         var notes = schemaNotes + found.notes + scanned.facts.notes
         if baseline?.change.changes.embeddedTargets.isEmpty == false {
@@ -178,12 +176,21 @@ extension CheckRun {
         }
         let collections = scanned.tallies.map(collection)
         var report = CheckReport(
-            source: scan.name, active: activeSchema(baseline?.change, removed), collections: collections,
+            source: name, active: activeSchema(baseline?.change, removed), collections: collections,
             sync: circumstances, ledger: found.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
         report.verdict.isLedgerUnread = connection == nil && ledger.location != .none
         return report
+    }
+
+    private func scan(of path: String, _ ledger: LedgerIndex?, _ progress: any ScanProgress) -> SourceScan {
+        let parts = schema.collections.map { collection in
+            var options = options(collection.namespace, ledger, progress)
+            options.judging.place = { [map] in map.target(of: $0) }
+            return SourceScan.Part(compile(collection), options)
+        }
+        return SourceScan(parts, source: path, others: removedNamespaces.map { map.target(of: $0) })
     }
 
     /// Returns the comparison with the active schema; `nil` if the operator named no active schema.
