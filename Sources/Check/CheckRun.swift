@@ -156,13 +156,7 @@ extension CheckRun {
         if let connection { found = try await ledger.read(on: connection) }
         let progress = makeProgress(nil)
         defer { progress.finish() }
-        let (name, scanned) = try await stopping(progress) { [index = found.index] in
-            // The scan ends with its thread, so that the report does not need memory beside it.
-            try await onOwnedThread(name: "source") { () throws in
-                let scan = scan(of: path, index, progress)
-                return (scan.name, try scan.run())
-            }
-        }
+        let (name, scanned) = try await scan(path, found.index, progress)
         var notes = schemaNotes + found.notes + scanned.facts.notes
         if baseline?.change.changes.embeddedTargets.isEmpty == false {
             notes.append("links to objects that become embedded are not counted in a dump")
@@ -184,13 +178,21 @@ extension CheckRun {
         return report
     }
 
-    private func scan(of path: String, _ ledger: LedgerIndex?, _ progress: any ScanProgress) -> SourceScan {
+    /// Scans a source; what is needed only for the scan takes no memory after it.
+    /// - Returns: the name of the source, and what was found.
+    private func scan(
+        _ path: String, _ ledger: LedgerIndex?, _ progress: any ScanProgress
+    ) async throws -> (String, SourceFindings) {
         let parts = schema.collections.map { collection in
             var options = options(collection.namespace, ledger, progress)
             options.judging.place = { [map] in map.target(of: $0) }
             return SourceScan.Part(compile(collection), options)
         }
-        return SourceScan(parts, source: path, others: removedNamespaces.map { map.target(of: $0) })
+        let scan = SourceScan(parts, source: path, others: removedNamespaces.map { map.target(of: $0) })
+        let found = try await stopping(progress) {
+            try await onOwnedThread(name: "source") { () throws in try scan.run() }
+        }
+        return (scan.name, found)
     }
 
     /// Returns the comparison with the active schema; `nil` if the operator named no active schema.
