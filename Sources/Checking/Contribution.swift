@@ -34,13 +34,12 @@ struct ContributionTable: Sendable {
     static var unknown: UInt32 { .max }
 
     private var numbers: [Contribution: UInt32] = [:]
-    private var contributions: [Contribution] = []
+    private var contributions = Self.fitting
     private var groupCount = 0
 
-    init() {
-        for active in [nil, Verdict.fits, .warning, .possible, .certain] {
-            contributions.append(Contribution(verdict: .fits, active: active))
-        }
+    /// The contributions of documents without findings, which all tables share.
+    private static let fitting = [nil, Verdict.fits, .warning, .possible, .certain].map { active in
+        Contribution(verdict: .fits, active: active)
     }
 
     /// Returns the number for the contribution of a document without findings.
