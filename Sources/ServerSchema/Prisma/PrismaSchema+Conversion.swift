@@ -100,7 +100,6 @@ private struct PrismaConversion {
         node.hasProperties = true
         let related = model.relatedModels
         var (properties, required): ([SchemaNode.Property], [String]) = ([], [])
-        properties.reserveCapacity(model.fields.count)
         for field in model.fields where field.isRead {
             var property = SchemaNode.Property(name: field.storedName, node: value(field))
             if isRoot, field.isID { property.name = "_id" }
