@@ -161,14 +161,10 @@ extension JobRegistry {
             let askedAt = ContinuousClock.now
             heldLease.renew(try store.ranges.renew(heldLease.lease).0, askedAt: askedAt)
         }
-        do {
-            try renew()
-            try body { if heldLease.isHalfOver { try renew() } }
-        } catch {
-            try? store.ranges.release(heldLease.lease)
-            throw error
-        }
-        try store.ranges.release(heldLease.lease)
+        // The work is done, or failed, whether or not the server takes the release: the lease ends by itself.
+        defer { try? store.ranges.release(heldLease.lease) }
+        try renew()
+        try body { if heldLease.isHalfOver { try renew() } }
     }
 
     func steer(_ job: String, _ changes: BSONDocument, _ what: String) throws {
