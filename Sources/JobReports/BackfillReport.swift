@@ -125,8 +125,7 @@ package struct BackfillReport: Sendable {
     /// to resolve, or do not sync under the next schema. It is also `true` if a dry run found that a run would be
     /// refused. It is `false` for a stopped run, because the next run continues the job.
     package var hasFindings: Bool {
-        if case .stopped = outcome { return false }
-        return hasOwnFindings || (unsyncable?.after ?? 0) > 0
+        hasOwnFindings || outcome.stop == nil && (unsyncable?.after ?? 0) > 0
     }
 
     /// Whether the job's own steps leave something: documents that need them or that they skipped, or a refusal.

@@ -18,7 +18,9 @@ package struct SchemaPlan: Sendable {
     package var notes: [String] = []
     /// The number of documents that fail the schema, in a plan that repairs documents; `nil` in every other plan.
     package var failing: Int?
-    /// What becomes of the ``failing`` documents; `nil` in every other plan, and if it cannot be counted exactly.
+    /// The counts of the ``failing`` documents that the jobs repair and leave.
+    ///
+    /// `nil` in every other plan, and if they cannot be counted exactly.
     package var repairs: RepairCount?
 
     /// The jobs of all collections, one collection after another; the jobs of a collection are in the order in which

@@ -1,4 +1,5 @@
 import BSON
+import JobReports
 import Planning
 import SchemaChange
 
@@ -25,31 +26,31 @@ struct PlanPhases {
         if let field = plan.expanded {
             rows.append(("expand", "by hand: \(field), see the notes", ""))
         }
-        func add(_ stages: Set<Stage>) {
+        func add(_ phase: JobFolder.Phase, _ stages: Set<Stage>) {
             for file in jobs where stages.contains(file.job.stage) {
                 rows.append(
                     (
-                        file.job.stage.phase, file.path ?? file.job.name,
+                        phase.rawValue, file.path ?? file.job.name,
                         file.job.documents.map { "\($0.needing.grouped) of \($0.all.grouped)" } ?? ""
                     ))
             }
         }
-        add([.beforeDeploy, .whileWarning])
+        add(.migrate, [.beforeDeploy, .whileWarning])
         let recorded = jobs.contains { $0.job.stage == .beforeDeploy } ? " (shipshape job deployed)" : ""
         let how = plan.collections.contains(where: \.isBreaking) ? ", with sync terminated" : recorded
         rows.append(("deploy", first.job.stage == .whileWarning ? "the validator" : "\(first.new)\(how)", ""))
         if jobs.contains(where: { $0.job.stage == .beforeDeploy }) {
-            rows.append(("migrate", "again, for what old clients wrote since", ""))
+            rows.append((JobFolder.Phase.migrate.rawValue, "again, for what old clients wrote since", ""))
         }
-        add([.afterDeploy])
+        add(.contract, [.afterDeploy])
         return rows
     }
 
-    /// What clients of each schema read while the work is done, for each order of work that has an outage.
+    /// Returns a note for each order of work that has an outage: how clients of each schema read in the meantime.
     ///
     /// The plan says it as notes; a job file says it before its steps.
     static func notes(on orders: [WorkOrder], of new: String) -> [String] {
-        orders.filter { $0.hasOutage && $0 != .syncTerminate }.map { order in
+        orders.filter(\.hasOutage).map { order in
             func words(_ title: String) -> String { OrderPages.statement(title, of: order) }
             let page = " (shipshape explain \(order.rawValue))"
             guard order == .prismaExpand else {
@@ -73,16 +74,5 @@ extension SchemaPlan {
         let pair =
             first.oldPath == first.path ? "\(first.path) and a second field" : "\(first.oldPath) and \(first.path)"
         return "a version with \(pair)\(more), which writes both"
-    }
-}
-
-extension Stage {
-    /// The name of the phase to which the jobs of the stage belong.
-    var phase: String {
-        switch self {
-        case .beforeDeploy, .whileWarning: "migrate"
-        case .afterDeploy: "contract"
-        case .anyTime: "repair"
-        }
     }
 }

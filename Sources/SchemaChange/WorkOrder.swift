@@ -46,6 +46,6 @@ public enum WorkOrder: String, Hashable, Sendable, CaseIterable {
     /// Whether the change needs no work, and no waiting.
     public var isFree: Bool { [.prismaAnyTime, .syncAnyTime, .validatorAnyTime].contains(self) }
 
-    /// Whether clients fail, or do not see values, if the newer schema is deployed in a single step.
-    public var hasOutage: Bool { [.prismaFill, .prismaReadFirst, .prismaExpand, .syncTerminate].contains(self) }
+    /// Whether Prisma clients fail, or do not see values, if the newer schema is deployed in a single step.
+    public var hasOutage: Bool { [.prismaFill, .prismaReadFirst, .prismaExpand].contains(self) }
 }

@@ -66,7 +66,7 @@ import Testing
         #expect(cost.bytes < 2_000 * 4_700, "\(cost)")
     }
 
-    /// What changed costs no more than the changes, also where each removed field could be each added one, and where
+    /// The comparison costs no more than the changes, also where each removed field could be each added one, and where
     /// each object has a removal and an addition that look like a rename.
     @Test func aComparisonCostsNoMoreThanItsChanges() throws {
         func objects(_ count: Int, _ name: String) -> String {

@@ -137,7 +137,7 @@ import Testing
         #expect(rows[0].contains(#"a\|b\<c\>\&"#))
     }
 
-    /// Of very many changes, the most severe are listed, and all are counted.
+    /// If there are very many changes, the most severe are listed, and all are counted.
     @Test func theMostSevereChangesAreListed() throws {
         func schema(_ fields: Int, _ rest: String) throws -> ServerSchema {
             let properties = (0..<fields).map { "\"f\($0)\": {\"bsonType\": \"int\"}" }.joined(separator: ", ")

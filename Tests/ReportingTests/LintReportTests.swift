@@ -55,7 +55,7 @@ import Testing
         #expect(try report(Self.findings, only: Self.pet).count(of: .warning) == 1)
     }
 
-    /// Of very many findings, the most severe are listed, and all are counted.
+    /// If there are very many findings, the most severe are listed, and all are counted.
     @Test func theMostSevereFindingsAreListed() throws {
         let place = SourceLocation(file: "a.json", line: 1, column: 1)
         let many = (0..<5_001).map { LintFinding(.typeMissing, .warning, at: place, "f\($0)") }

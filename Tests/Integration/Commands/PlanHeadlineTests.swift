@@ -34,7 +34,7 @@ import Testing
             let failing = Self.documents.count(where: Self.fails)
             let run = try await subject.plan()
             #expect(run.exitCode == 1, "\(run.errors)")
-            // Of the 44 documents, 5 with a number as text, and 7 others, have a size that no step replaces.
+            // Among the 44 documents, 5 with a number as text, and 7 others, have a size that no step replaces.
             let first = """
                 1 job repairs 25 of 44 documents. Left for you: 12 documents with 1 finding to decide on (1 with a \
                 suggested step), 7 documents that no step can change (rounded: 4; out of range: 2; not a number, date \

@@ -159,7 +159,7 @@ import Testing
         """
     }
 
-    /// What was seen while an order was executed.
+    /// The outcome of an order that was executed.
     private struct Outcome {
         var plan = ""
         /// The versions whose clients failed or missed a value, for each step in which clients ran.
