@@ -69,6 +69,8 @@ extension LintFinding.Code {
 
 /// Lint rules for Prisma schemas.
 extension LintFinding.Code {
+    /// A model, a type, a field or an index is as Prisma refuses it on MongoDB, and no other code says so.
+    public static let prismaRefused: Self = "prisma-refused"
     /// An `@id` field is not mapped to `_id`.
     public static let idUnmapped: Self = "id-unmapped"
     /// A field has the default `auto()`, but is not an `ObjectId` or not the `@id`.

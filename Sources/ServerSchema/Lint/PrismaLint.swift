@@ -4,17 +4,37 @@ internal import BSON
 ///
 /// Source: `psl-core/src/builtin_connectors/mongodb/validations.rs` and `mongodb_types.rs` in prisma/prisma-engines.
 struct PrismaLint {
-    private let prisma: PrismaSchema
-    private let model: PrismaSchema.Model
+    let prisma: PrismaSchema
+    let model: PrismaSchema.Model
+    /// Whether ``model`` is an embedded type.
+    let isType: Bool
     private let namespace: Namespace?
 
     static func findings(in prisma: PrismaSchema, of schema: ServerSchema) -> [LintFinding] {
         let places = schema.collections.map { ($0.root.location, $0.namespace) }
         let namespaces = Dictionary(places) { first, _ in first }
-        return (prisma.models.filter { !$0.isIgnored } + prisma.types).flatMap { model in
-            let lint = PrismaLint(prisma: prisma, model: model, namespace: namespaces[model.location])
-            return model.fields.flatMap { lint.ofField($0) + lint.ofRelation($0) }
-        }
+        let relations = PrismaRelations(prisma)
+        let models = prisma.models.map { ($0, false) } + prisma.types.map { ($0, true) }
+        return models.flatMap { model, isType in
+            let lint = PrismaLint(
+                prisma: prisma, model: model, isType: isType, namespace: namespaces[model.location])
+            let own = model.isIgnored ? [] : model.fields.flatMap { lint.ofField($0) + lint.ofRelation($0) }
+            return own + lint.refusals() + model.fields.flatMap { lint.refusals(of: $0, in: relations) }
+        } + PrismaLint.refusals(in: prisma)
+    }
+
+    /// Returns the finding for a model, a type or an index that Prisma refuses.
+    func refused(at location: SourceLocation? = nil, _ message: String, remedy: String) -> LintFinding {
+        LintFinding(
+            .prismaRefused, .error, namespace: namespace, at: location ?? model.location, "\(model.name) \(message)",
+            remedy: remedy)
+    }
+
+    /// Returns the finding for a field that Prisma refuses.
+    func refused(
+        _ field: PrismaSchema.Field, at location: SourceLocation? = nil, _ message: String, remedy: String
+    ) -> LintFinding {
+        finding(.prismaRefused, .error, field, at: location, message, remedy: remedy)
     }
 
     private func finding(

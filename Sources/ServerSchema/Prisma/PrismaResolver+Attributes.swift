@@ -71,7 +71,8 @@ extension PrismaResolver {
             switch argument.name?.text {
             case "fields": relation.fields = names(argument.value)
             case "references": relation.references = names(argument.value)
-            case nil, "name", "map", "onDelete", "onUpdate": break
+            case nil, "name": if case .string(let name) = argument.value.value { relation.name = name }
+            case "map", "onDelete", "onUpdate": break
             case let other?:
                 fail(
                     .unknownKeyword, at: argument.name?.location ?? attribute.name.location,
@@ -143,12 +144,6 @@ extension PrismaResolver {
     }
 
     private mutating func function(_ name: String, at location: SourceLocation) -> PrismaSchema.Default? {
-        if name == "dbgenerated" {
-            fail(
-                .wrongValue, at: location, "@default: MongoDB has no dbgenerated()",
-                remedy: "use auto() for an ObjectId")
-            return nil
-        }
         guard Self.functions.contains(name) else {
             fail(
                 .wrongValue, at: location, "@default: there is no function \(name)()",
@@ -194,7 +189,10 @@ extension PrismaResolver {
         case (.bytes, .string(let text)):
             let binary = "{\"base64\": \(text.quotedAsJSON), \"subType\": \"00\"}"
             return try? BSONValue(extendedJSON: "{\"$binary\": \(binary)}")
-        case (.json, .string(let text)): return try? BSONValue(extendedJSON: text)
+        case (.json, .string(let text)):
+            // A name such as "$oid" may also be an ordinary one, with a value that is not extended JSON.
+            return (try? BSONValue(extendedJSON: text))
+                ?? (try? JSONParser.parse(Array(text.utf8), file: ""))?.plainBSON
         default: return nil
         }
     }
@@ -208,6 +206,26 @@ extension PrismaResolver {
         case .dateTime: "a string with a time such as \"2026-11-30T12:00:00Z\""
         case .bytes: "a string in Base64"
         case .json: "a string of JSON"
+        }
+    }
+}
+
+extension LocatedJSON {
+    /// The value as BSON, in which names such as `$oid` have no special meaning; `nil` if BSON has no such name.
+    fileprivate var plainBSON: BSONValue? {
+        switch value {
+        case .scalar(.null): return .null
+        case .scalar(.bool(let flag)): return .bool(flag)
+        case .scalar(.string(let text)): return .string(text)
+        case .scalar(.number(let text)): return Int64(text).map { .long($0) } ?? .double(Double(text) ?? 0)
+        case .array(let elements):
+            let values = elements.compactMap(\.plainBSON)
+            return values.count == elements.count ? .array(of: values) : nil
+        case .object(let members):
+            let pairs = members.compactMap { member in
+                member.name.utf8.contains(0) ? nil : member.value.plainBSON.map { (member.name, $0) }
+            }
+            return pairs.count == members.count ? .object(BSONDocument(pairs)) : nil
         }
     }
 }

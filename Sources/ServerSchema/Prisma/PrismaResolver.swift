@@ -126,7 +126,7 @@ struct PrismaResolver {
                 .schemaMissing, at: source.name.location, "the datasource has no provider",
                 remedy: "write provider = \"mongodb\"")
         }
-        schema.url = Self.url(of: source)
+        (schema.url, schema.datasource) = (Self.url(of: source), source)
         if case .string("mongodb") = provider.value.value { return }
         let named = if case .string(let text) = provider.value.value { text.quotedAsJSON } else { provider.value.words }
         fail(
@@ -219,6 +219,7 @@ extension PrismaResolver {
         let isModel = block.keyword.text == "model"
         var model = PrismaSchema.Model(
             name: block.name.text, location: block.name.location, collection: block.name.text)
+        model.attributes = block.attributes
         for line in block.fields {
             guard let field = field(line, of: block) else { continue }
             model.fields.append(field)
@@ -293,6 +294,7 @@ extension PrismaResolver {
             name: line.name.text, location: line.name.location, storedName: line.name.text, type: type,
             arity: written.arity)
         field.deprecation = Deprecation(in: line.documentation)
+        field.attributes = line.attributes
         var seen: Set<String> = []
         for attribute in line.attributes {
             let name = attribute.name.text.hasPrefix("db.") ? "db" : attribute.name.text

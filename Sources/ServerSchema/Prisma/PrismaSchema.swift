@@ -15,6 +15,8 @@ package struct PrismaSchema: Sendable {
     package internal(set) var notes: [SchemaNote] = []
     /// The connection string of the datasource, or the variable that holds it; `nil` if the schema states neither.
     var url: URL?
+    /// The `datasource` block; `nil` for a schema that was not read from files.
+    var datasource: PrismaSyntax.Block?
     /// The files that the schema was read from.
     package let files: [SchemaSource]
     /// The indexes of long lists of names; `nil` for a short list.
@@ -68,6 +70,8 @@ package struct PrismaSchema: Sendable {
         package var uniqueFields: Set<String> = []
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
+        /// The attributes of the model as a whole, as the file has them.
+        var attributes: [PrismaSyntax.Attribute] = []
         private var index: NameIndex?
 
         /// Creates a model or a type without fields.
@@ -107,6 +111,8 @@ package struct PrismaSchema: Sendable {
         package var relation: Relation?
         /// The `@deprecated` annotation of the field; `nil` if there is none.
         package var deprecation: Deprecation?
+        /// The attributes of the field, as the file has them.
+        var attributes: [PrismaSyntax.Attribute] = []
 
         /// Creates a field whose name in the documents is `storedName`.
         package init(name: String, location: SourceLocation, storedName: String, type: FieldType, arity: Arity) {
@@ -173,6 +179,8 @@ package struct PrismaSchema: Sendable {
         package var fields: [String] = []
         /// The fields of the related model to which ``fields`` refer, in the same order.
         package var references: [String] = []
+        /// The name of the relation, which both of its fields state; `nil` if it has none.
+        package var name: String?
     }
 
     /// An enum of a Prisma schema.

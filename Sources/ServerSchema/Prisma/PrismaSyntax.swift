@@ -1,13 +1,13 @@
 /// The syntax of Prisma files, as the parser reads it; the names are not looked up yet.
 enum PrismaSyntax {
     /// A name, possibly with dots, such as `User` or `db.ObjectId`.
-    struct Name: Hashable {
+    struct Name: Hashable, Sendable {
         var text: String
         var location: SourceLocation
     }
 
     /// A block such as `model User { … }`.
-    struct Block {
+    struct Block: Sendable {
         /// The word with which the block begins, such as `model`.
         var keyword: Name
         var name: Name
@@ -18,7 +18,7 @@ enum PrismaSyntax {
     }
 
     /// A line of a model, a type or an enum.
-    struct Field {
+    struct Field: Sendable {
         var name: Name
         /// The type of the field; `nil` for a value of an enum.
         var type: TypeName?
@@ -30,7 +30,7 @@ enum PrismaSyntax {
     }
 
     /// The type of a field as the file writes it, such as `String[]`.
-    struct TypeName {
+    struct TypeName: Sendable {
         var name: Name
         /// Whether the type is `Unsupported("…")`.
         var isUnsupported = false
@@ -40,28 +40,28 @@ enum PrismaSyntax {
     }
 
     /// A line `name = value` of a `datasource` or a `generator`.
-    struct Property {
+    struct Property: Sendable {
         var name: Name
         var value: Expression
     }
 
-    struct Attribute {
+    struct Attribute: Sendable {
         /// The name without `@`, such as `map` or `db.ObjectId`.
         var name: Name
         var arguments: [Argument] = []
     }
 
-    struct Argument {
+    struct Argument: Sendable {
         /// The argument's name, which is before the colon; `nil` if the argument has no name.
         var name: Name?
         var value: Expression
     }
 
-    struct Expression {
+    struct Expression: Sendable {
         var value: Value
         var location: SourceLocation
 
-        indirect enum Value {
+        indirect enum Value: Sendable {
             case string(String)
             case number(String)
             /// A word such as `true`, a value of an enum, or the name of a field.
