@@ -25,13 +25,9 @@ extension DeploymentFacts {
     private static func uniqueIndexes(
         of namespace: Namespace, on client: borrowing Client
     ) throws(MongoError) -> [String] {
-        let command: BSONDocument = [
-            // A collection has at most 64 indexes, so one batch has them all.
-            "listIndexes": .string(namespace.collection), "cursor": ["batchSize": 100],
-        ]
-        let reply = try client.runReadCommand(command, on: namespace.database)
-        let indexes = reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
-        return indexes.filter { $0["unique"] == true && $0["clustered"] != true }.compactMap { $0["name"]?.text }
+        try client.indexes(of: namespace).filter { $0["unique"] == true && $0["clustered"] != true }.compactMap {
+            $0["name"]?.text
+        }
     }
 
     private static func kind(of hello: ServerHello) -> Kind {

@@ -91,10 +91,11 @@ package struct Inference: Sendable {
     /// - Parameters:
     ///   - title: the name of the documents' type in the client; with `nil`, it is made from the collection's name.
     ///   - titles: the names of other collections' types, which the schema must not use.
+    ///   - indexes: the descriptions of the collection's indexes, as `listIndexes` has them; a Prisma model gets them.
     /// - Throws: ``SchemaError`` when the schema that was made cannot be read, which is a bug.
     package init(
         _ survey: Survey, of namespace: Namespace, options: InferOptions, title: String? = nil,
-        titles: Set<String> = []
+        titles: Set<String> = [], indexes: [BSONDocument] = []
     ) throws(SchemaError) {
         let whole = survey.whole
         let fitter = SchemaFitter(whole, options)
@@ -105,7 +106,8 @@ package struct Inference: Sendable {
         let (half, heldOut) = survey.training
         let training = SchemaFitter(half, options, cover: 1)
         if isOfPrisma {
-            let model = PrismaBuilder.schema(fitter, of: namespace.collection, title: name, reserved: titles)
+            var model = PrismaBuilder.schema(fitter, of: namespace.collection, title: name, reserved: titles)
+            model.addIndexes(indexes)
             (schema, prisma) = ([:], model)
             compiled = try Self.compile(model, of: namespace)
             trained = try Self.compile(

@@ -121,6 +121,17 @@ extension Client {
         return try cursor.documents().map(CollectionInfo.init)
     }
 
+    /// Returns the descriptions of a collection's indexes, as `listIndexes` has them.
+    /// - Throws: ``MongoError``.
+    package func indexes(of namespace: Namespace) throws(MongoError) -> [BSONDocument] {
+        let command: BSONDocument = [
+            // A collection has at most 64 indexes, so one batch has them all.
+            "listIndexes": .string(namespace.collection), "cursor": ["batchSize": 100],
+        ]
+        let reply = try runReadCommand(command, on: namespace.database)
+        return reply["cursor"]?.document?["firstBatch"]?.document?.values.compactMap(\.document) ?? []
+    }
+
     /// Describes one collection; `nil` when it does not exist.
     /// - Throws: ``MongoError``.
     package func collectionInfo(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {

@@ -36,6 +36,8 @@ struct ManualRemedy {
             return
         }
         switch change.code {
+        case .idTypeChanged where planner.dialect == .jsonSchema && change.kind.verdict != .breaking:
+            self.init("the documents need no change", role: .nothing)
         case .idTypeChanged where planner.dialect == .prisma:
             self.init(
                 "an _id cannot be changed in place: while no client runs, copy each document under its new _id with a "

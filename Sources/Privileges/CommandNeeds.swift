@@ -75,9 +75,9 @@ package struct CommandNeeds: Sendable {
             "enforce", readsDocuments, readsValidator, .needs(.data, "collMod", for: "sets the validator"),
             keepsOwnState, followsMoment),
         CommandNeeds("enforce --dry-run", readsDocuments, readsValidator, readsState, followsMoment),
-        CommandNeeds("schema infer", readsDocuments),
+        CommandNeeds("schema infer", readsDocuments, listsIndexes),
         CommandNeeds(
-            "schema infer --database", readsDocuments,
+            "schema infer --database", readsDocuments, listsIndexes,
             .needs(.database, "listCollections", for: "lists the database's collections")),
         CommandNeeds("schema models", readsLive), CommandNeeds("partner plan", readsLive),
         CommandNeeds("ledger show", readsLedger, readsDocuments),
@@ -168,6 +168,8 @@ package struct CommandNeeds: Sendable {
     // MARK: Needs that several commands share
 
     private static let readsDocuments = Need.needs(.data, "find", for: "reads the documents")
+    private static let listsIndexes = Need.may(
+        .data, "listIndexes", for: "puts the indexes into a Prisma schema", without: "the models have no indexes")
     private static let followsMoment = Need.may(
         .data, "changeStream", for: "checks documents again that change during the scan",
         without: "not a point-in-time result")

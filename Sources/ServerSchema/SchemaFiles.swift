@@ -115,6 +115,9 @@ struct SchemaFiles {
         return text
     }
 
+    /// Forgets files on which the schemas do not depend, although their texts were read.
+    mutating func forget(_ paths: Set<String>) { sources.removeAll { paths.contains($0.path) } }
+
     private mutating func remember(_ relative: String, _ text: String) {
         let path = relative.isEmpty ? root.lastComponent?.string ?? root.string : relative
         sources.append(SchemaSource(path: path, text: text))

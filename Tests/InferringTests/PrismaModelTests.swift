@@ -78,4 +78,49 @@ import Testing
         for document in documents { try tally.add(document.view) }
         #expect(tally.violationGroups.isEmpty, "\(model.text)")
     }
+
+    @Test func theSharesOfTypesAreAComment() throws {
+        let values: [BSONValue] = (0..<100).map { $0 < 92 ? "a" : 1 } + [.null]
+        let text = try #require(try inference(Case.documents(values)).prisma).text
+        #expect(text.contains("  /// String 92 %, Int 8 %\n  x "), "\(text)")
+        let rare: [BSONValue] = (0..<1_000).map { $0 == 0 ? .decimal(Decimal128(1)) : "a" }
+        #expect(
+            try #require(try inference(Case.documents(rare)).prisma).text.contains(
+                "/// String over 99 %, decimal below 1 %"))
+        #expect(try !#require(try inference(Case.documents([1, 2])).prisma).text.contains("///"))
+    }
+
+    @Test func theIndexesOfTheCollectionBecomeAttributes() throws {
+        let documents = Case.documents(10) { index in
+            [("e-mail", "a"), ("n", .int(Int32(index))), ("address", ["zip": "1"]), ("at", .date(milliseconds: 0))]
+        }
+        let indexes: [BSONDocument] = [
+            ["name": "_id_", "key": ["_id": 1]],
+            ["name": "e-mail_1", "key": ["e-mail": 1], "unique": true],
+            ["name": "Thing_n_key", "key": ["n": 1.0], "unique": true],
+            ["name": "both", "key": ["address.zip": 1, "n": -1], "unique": true],
+            ["name": "n_at", "key": ["n": .long(1), "at": 1]],
+            ["name": "second", "key": ["n": 1, "at": 1], "hidden": true],
+            ["name": "old", "key": ["at": 1], "expireAfterSeconds": 60],
+            ["name": "some", "key": ["n": -1], "partialFilterExpression": ["n": ["$gt": 1]]],
+            ["name": "words", "key": ["_fts": "text", "_ftsx": 1]],
+            ["name": "gone", "key": ["missing": 1]],
+        ]
+        let options = Case.options(.prisma)
+        let inference = try Inference(
+            Case.survey(documents, options), of: Case.namespace, options: options, indexes: indexes)
+        let lines = try #require(inference.prisma).text.split(separator: "\n").map { $0.split(separator: " ") }
+            .map { $0.joined(separator: " ") }
+        #expect(lines.contains { $0.hasPrefix("e_mail String @unique(map: \"e-mail_1\")") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("n Int @unique") })
+        #expect(lines.contains("@@unique([address.zip, n(sort: Desc)], map: \"both\")"), "\(lines)")
+        #expect(lines.contains("@@index([n, at], map: \"n_at\")"), "\(lines)")
+        for (name, reason) in [
+            ("second", "a second one over its fields"), ("old", "which removes old documents"),
+            ("some", "which is partial"), ("words", "whose key no model can have"),
+            ("gone", "whose key no model can have"),
+        ] {
+            #expect(lines.contains("/// not here: the index \"\(name)\", \(reason)"), "\(lines)")
+        }
+    }
 }

@@ -101,7 +101,8 @@ import Testing
     @Test func anErrorOfPrismaHasTheRulesThatLeadToIt() throws {
         let missing = Explanation.pages(of: "P2032")
         #expect(missing.map(\.code).contains("required-null"))
-        #expect(missing.allSatisfy { $0.section == .prisma })
+        #expect(missing.map(\.section).dropFirst().allSatisfy { $0 == .prisma })
+        #expect(missing.first?.section == .prismaErrors)
         let inconsistent = Explanation.pages(of: "P2023").map(\.code)
         #expect(inconsistent.contains("type-mismatch") && inconsistent.contains("array-not-array"))
         #expect(!inconsistent.contains("required-null"))
@@ -124,6 +125,34 @@ import Testing
         #expect(
             error?.description.hasPrefix("there is no code \"powersync-dept\" (did you mean powersync-depth") == true)
     }
+
+    /// An error of Prisma is found by its code, by its whole text, and by some words of it.
+    @Test(arguments: [
+        ("P2002", "P2002"), ("E11000", "P2002"), ("Unique constraint failed on the fields: (`email`)", "P2002"),
+        ("E11000 duplicate key error collection: app.User index: User_email_key dup key: { email: null }", "P2002"),
+        ("P2025", "P2025"), ("Record to update not found.", "P2025"), ("record to delete does not exist", "P2025"),
+        (
+            "An operation failed because it depends on one or more records that were required but not found. No 'A'",
+            "P2025"
+        ),
+        ("Inconsistent column data: Conversion failed", "P2023"), ("Failed to convert", "type-mismatch"),
+        ("Value 'ROOT' not found in enum 'Role'", "not-in-enum"), ("value not found in enum", "not-in-enum"),
+        (
+            "Error converting field \"age\" of expected non-nullable type \"Int\", found incompatible value of "
+                + "\"null\".",
+            "P2032"
+        ),
+        ("Transaction failed due to a write conflict or a deadlock. Please retry your transaction", "P2034"),
+        ("The required connected records were not found. Expected 1 records to be connected", "P2018"),
+    ])
+    func anErrorOfPrismaIsFoundByItsWords(_ text: String, _ code: String) {
+        #expect(Explanation.pages(of: text).map(\.code).contains(code), "\(Explanation.pages(of: text).map(\.code))")
+    }
+
+    @Test(arguments: ["the", "constraint", "nothing like this", "found", ""]) func otherTextsFindNoError(_ text: String)
+    {
+        #expect(Explanation.pages(of: text).isEmpty)
+    }
 }
 
 extension Explanation.Section {
@@ -133,6 +162,7 @@ extension Explanation.Section {
         case .documents: "Documents"
         case .validators: "MongoDB's own validators"
         case .prisma: "Prisma clients"
+        case .prismaErrors: "Errors of Prisma clients"
         case .prismaSchemas: "Prisma schemas"
         case .engine(.any): "Any engine"
         case .engine(let engine): engine.name

@@ -6,6 +6,7 @@ package import Inferring
 package import Mongo
 internal import Reporting
 internal import Scanning
+internal import ServerSchema
 
 extension InferRun {
     /// Infers schemas from the documents of a live deployment.
@@ -21,14 +22,38 @@ extension InferRun {
         let count = found.reduce(0) { $0 + ($1.target.estimatedCount ?? 0) }
         let progress = makeProgress(reading.sample == nil ? count * 2 : nil)
         defer { progress.finish() }
-        let (inferred, notes) = try await progress.stopping {
+        let (known, remarks) = try await indexes(of: found, on: pool)
+        var run = self
+        run.indexes = known
+        let (inferred, notes) = try await progress.stopping { [run] in
             reading.sample == nil
-                ? try await readAll(found, on: pool, progress) : try await readSamples(found, on: pool, progress)
+                ? try await run.readAll(found, on: pool, progress)
+                : try await run.readSamples(found, on: pool, progress)
         }
         try Self.requireDocuments(inferred, of: pool.redactedURI)
         return InferReport(
-            source: pool.redactedURI, options: options, collections: inferred, notes: notes,
+            source: pool.redactedURI, options: options, collections: inferred, notes: notes + remarks,
             duration: started.duration(to: .now))
+    }
+
+    /// Returns the descriptions of the indexes, for Prisma schemas, and a note on each collection of which the user may
+    /// not read them.
+    private func indexes(
+        of found: [Found], on pool: ClientPool
+    ) async throws -> (indexes: [Namespace: [BSONDocument]], notes: [String]) {
+        guard options.dialect == .prisma else { return ([:], []) }
+        return try await onOwnedThread(name: "indexes") { () throws in
+            let client = try pool.client()
+            var (indexes, notes): ([Namespace: [BSONDocument]], [String]) = ([:], [])
+            for (namespace, target) in found where target.kind == .collection {
+                do {
+                    indexes[namespace] = try client.indexes(of: namespace)
+                } catch let error as MongoError where error.isAuthorization {
+                    notes.append("the model of \(namespace) has no indexes: the user may not list them")
+                }
+            }
+            return (indexes, notes)
+        }
     }
 
     private typealias Found = (namespace: Namespace, target: LiveTarget)

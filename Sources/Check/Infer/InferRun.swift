@@ -30,6 +30,8 @@ package struct InferRun: Sendable {
     /// The database that the operator names; `nil` if there is none.
     let database: String?
     let target: SchemaTarget
+    /// The descriptions of the indexes of each collection, if the schemas shall have them.
+    var indexes: [Namespace: [BSONDocument]] = [:]
     /// Returns the display of a reading's progress, whose parameter is the number of documents to read.
     let makeProgress: @Sendable (Int?) -> any ScanProgress
     let stop: StopSignal
@@ -79,7 +81,7 @@ package struct InferRun: Sendable {
         return try zip(surveys, titles).map { found, title in
             try Inference(
                 found.survey, of: found.namespace, options: options, title: title,
-                titles: Set(titles).subtracting([title]))
+                titles: Set(titles).subtracting([title]), indexes: indexes[found.namespace] ?? [])
         }
     }
 

@@ -103,7 +103,23 @@ struct PrismaBuilder {
             field.type = type
             field.nativeType = native.map { ($0, Self.nowhere) }
         }
+        field.comment = shares(of: node)
         return field
+    }
+
+    /// Returns the share of each type among the values of a node, the largest first; `nil` if all have one type.
+    private func shares(of node: Int) -> String? {
+        var counts: [String: Int] = [:]
+        for (kind, count) in fitter.tree.nodes[node].kinds where kind != .null {
+            let scalar = Self.scalars.first { $0.kinds.contains(kind) }?.scalar.rawValue
+            counts[scalar ?? kind.serverType.rawValue, default: 0] += count
+        }
+        let all = counts.values.reduce(0, +)
+        guard counts.count > 1 else { return nil }
+        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, count in
+            let percent = (Double(count) / Double(all) * 100).rounded()
+            return "\(name) \(percent < 1 ? "below 1" : percent > 99 ? "over 99" : "\(Int(percent))") %"
+        }.joined(separator: ", ")
     }
 
     /// Returns the Prisma type of an array's elements; `nil` if no Prisma list can hold the elements.

@@ -8,7 +8,8 @@ package struct Explanation: Hashable, Sendable {
     ///
     /// Each kind is a section of the page of rules, except for the exit codes, which have a page of their own.
     package enum Section: Hashable, Sendable {
-        case documents, validators, prisma, engine(Engine), schemas, prismaSchemas, changes, orders, remarks, history,
+        case documents, validators, prisma, prismaErrors, engine(Engine), schemas, prismaSchemas, changes, orders,
+            remarks, history,
             waits, exitCodes, topics
     }
 
@@ -31,19 +32,22 @@ package struct Explanation: Hashable, Sendable {
 
     /// The pages of all codes.
     package static let all: [Explanation] =
-        DocumentPages.all + ValidatorPages.all + PrismaPages.documents + engines + SchemaPages.all
+        DocumentPages.all + ValidatorPages.all + PrismaPages.documents + PrismaPages.errors + engines + SchemaPages.all
         + PrismaPages.schemas + ChangePages.all + OrderPages.all + OperationPages.remarks + OperationPages.history
         + OperationPages.waits + OperationPages.exitCodes
 
-    /// Returns the pages of a code, one for each kind of code that has it, or the pages on an error of Prisma.
+    /// Returns the pages of a code, one for each kind of code that has it, or the pages on an error of Prisma, which
+    /// may be given by its code or by a sentence of it.
     ///
     /// A code such as `constraint-below-minimum` has two pages: the page of `below-minimum`, and the page of all
     /// constraints of App Services schemas.
     package static func pages(of code: String) -> [Explanation] {
         if code == "exit-codes" { return OperationPages.exitCodes }
         if let topic = TopicPages.all.first(where: { $0.code == code }) { return [topic] }
-        let ofPrisma = pages(ofPrismaError: code)
-        guard ofPrisma.isEmpty else { return ofPrisma }
+        if !all.contains(where: { $0.code == code && $0.section != .prismaErrors }) {
+            let ofPrisma = pages(ofPrismaError: code)
+            guard ofPrisma.isEmpty else { return ofPrisma }
+        }
         let constraint = "constraint-"
         guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }
         let judged = code.dropFirst(constraint.count)
@@ -51,16 +55,44 @@ package struct Explanation: Hashable, Sendable {
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
-    /// Returns the pages on an error of Prisma, such as `P2032`; empty for any other text.
+    /// Returns the pages on an error of Prisma, found by its code, such as `P2032`, or by words of it; empty for any
+    /// other text.
     ///
-    /// They are the pages of the rules that a document breaks if a Prisma client's query fails with this error.
+    /// After the page of the error itself, they are the pages of the rules that a document breaks if a Prisma client's
+    /// query fails with this error.
     private static func pages(ofPrismaError error: String) -> [Explanation] {
-        guard error.hasPrefix("P2") else { return [] }
-        return PrismaPages.documents.filter { page in
+        let codes = error.matches(of: /\b(P[12]\d{3}|E11000)\b/).map { String($0.output.1) }
+        let words = plain(error)
+        return (PrismaPages.errors + PrismaPages.documents).filter { page in
             page.statements.contains { statement in
-                statement.title == "Prisma's error" && statement.text.split(separator: ",").first == error[...]
+                guard statement.title == "Prisma's error" else { return false }
+                return codes.contains { page.code == $0 || statement.text.contains($0) }
+                    || codes.isEmpty && sentences(in: statement.text).contains { isSaid($0, in: words) }
             }
         }
+    }
+
+    /// Returns the sentences in asterisks of a text, each as its parts between the places where a name stands.
+    private static func sentences(in text: String) -> [[String]] {
+        text.matches(of: /\*([^*]+)\*/).map { match in
+            match.output.1.split(separator: "…").map { plain(String($0)) }.filter { !$0.isEmpty }
+        }
+    }
+
+    /// Whether a text has all parts of a sentence in their order, or is a part of it of at least two words.
+    private static func isSaid(_ sentence: [String], in text: String) -> Bool {
+        if text.contains(" "), sentence.contains(where: { " \($0) ".contains(" \(text) ") }) { return true }
+        var rest = text[...]
+        for part in sentence {
+            guard let found = rest.firstRange(of: part) else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return true
+    }
+
+    /// Returns the words of a text in small letters, with one space between them.
+    private static func plain(_ text: String) -> String {
+        text.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
     }
 
     /// Reads the pages of a section from a text of blocks.
@@ -102,7 +134,8 @@ package struct Explanation: Hashable, Sendable {
 extension Explanation.Section {
     /// All sections, in the order in which the documentation's page of rules shows them; the exit codes come last.
     package static let all: [Self] =
-        [.documents, .validators, .prisma] + Engine.allCases.filter { $0 != .deviceSync }.map { .engine($0) }
+        [.documents, .validators, .prisma, .prismaErrors]
+        + Engine.allCases.filter { $0 != .deviceSync }.map { .engine($0) }
         + [.schemas, .prismaSchemas, .changes, .orders, .remarks, .history, .waits, .exitCodes]
 
     /// The kind of the section's codes, as a phrase.
@@ -111,6 +144,7 @@ extension Explanation.Section {
         case .documents: "a rule for documents of App Services schemas"
         case .validators: "a rule of MongoDB's validators"
         case .prisma: "a rule for documents that a Prisma client reads"
+        case .prismaErrors: "an error of a Prisma client"
         case .engine(.any): "a rule for any sync engine"
         case .engine(let engine): "a rule of \(engine.name)"
         case .schemas: "a rule of lint"
@@ -129,6 +163,7 @@ extension Explanation.Section {
     package var columns: [String] {
         switch self {
         case .prisma: ["level", "what it means", "example", "remedy", "Prisma's error"]
+        case .prismaErrors: ["Prisma's error", "which documents", "what to do"]
         case .documents, .schemas, .prismaSchemas: ["level", "what it means", "example", "remedy", "source"]
         case .validators: ["what it means", "example", "remedy", "source"]
         case .engine: ["outcome", "what it means", "example", "remedy", "source"]

@@ -11,6 +11,41 @@ extension ServerSchema {
         }
         return schema
     }
+
+    /// The validators of the documents that the Prisma clients of these schemas read; a client reads no NaN, and no
+    /// infinity, either.
+    package var readable: ServerSchema {
+        var schema = self
+        (schema.dialect, schema.prisma) = (.jsonSchema, nil)
+        for (index, collection) in collections.enumerated() {
+            schema.collections[index].root = collection.root.readable()
+            schema.collections[index].dialect = .jsonSchema
+        }
+        return schema
+    }
+}
+
+extension SchemaNode {
+    /// Returns the schema, in MongoDB's dialect, of the values that a Prisma client reads, as
+    /// `docs/reference/rules.md` has them.
+    fileprivate func readable(isNullable: Bool = false) -> SchemaNode {
+        var node = mapped { child, step in
+            // A client reads null elements only in a list of objects.
+            let isOptional =
+                if case .field(let name) = step { !requires(name) || child.defaultValue != nil } else {
+                    child.scalar == nil
+                }
+            return child.readable(isNullable: isOptional)
+        }
+        if let scalar, !isPrismaEnum { node.types = scalar.readTypes }
+        if isNullable || types == [.array], !node.types.isEmpty {
+            node.types.append(.null)
+            node.constraints.allowedValues?.append(.null)
+        }
+        node.required.removeAll { property($0)?.defaultValue != nil }
+        (node.scalar, node.defaultValue) = (nil, nil)
+        return node
+    }
 }
 
 extension SchemaNode {

@@ -76,7 +76,8 @@ extension PrismaLint {
     ) -> [LintFinding] {
         var findings: [LintFinding] = []
         for (name, keys) in [("fields", relation.fields), ("references", relation.references)] where keys.isEmpty {
-            findings.append(refused(field, "does not say its \(name)", remedy: "add @relation(fields: …, references: …)"))
+            findings.append(
+                refused(field, "does not say its \(name)", remedy: "add @relation(fields: …, references: …)"))
         }
         if field.arity == .required, relation.fields.contains(where: { model[$0]?.arity == .optional }) {
             findings.append(
@@ -85,7 +86,8 @@ extension PrismaLint {
         if !relation.references.isEmpty, !target.hasUnique(relation.references) {
             findings.append(
                 refused(
-                    field, "refers to \(target.name).\(relation.references.joined(separator: ", ")), which is not unique",
+                    field,
+                    "refers to \(target.name).\(relation.references.joined(separator: ", ")), which is not unique",
                     remedy: "add \(relation.references.unique)"))
         }
         return findings

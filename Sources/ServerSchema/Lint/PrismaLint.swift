@@ -84,6 +84,7 @@ struct PrismaLint {
         else { return [] }
         return zip(relation.fields, relation.references).compactMap { own, other in
             guard let key = model[own], let referenced = target[other] else { return nil }
+            if case .relation = key.type { return nil }
             if key.type != referenced.type {
                 return finding(
                     .relationType, .error, key, "does not have the type of \(name).\(other), with which it is compared",

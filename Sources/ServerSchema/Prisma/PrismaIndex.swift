@@ -58,7 +58,8 @@ struct PrismaIndex {
             case .function(let path, let arguments):
                 Field(
                     path: path,
-                    arguments: Dictionary(arguments.map { ($0.name?.text ?? "", $0.value.words) }) { first, _ in first })
+                    arguments: Dictionary(arguments.map { ($0.name?.text ?? "", $0.value.words) }) { first, _ in first }
+                )
             case .string, .number, .list: nil
             }
         }

@@ -4,8 +4,8 @@ internal import BSON
 extension PrismaSchema {
     /// The text, which ends with a line break.
     ///
-    /// The text has the attributes `@id`, `@map`, `@@map` and `@db`, and also `@default` if the default is a function.
-    /// All other attributes are left out.
+    /// The text has the attributes `@id`, `@unique`, `@map`, `@@map` and `@db`, the lines in
+    /// ``Model/lastLines``, and also `@default` if the default is a function. All other attributes are left out.
     package var text: String {
         let head = """
             datasource db {
@@ -26,13 +26,16 @@ extension PrismaSchema.Model {
     fileprivate func block(_ keyword: String) -> String {
         let rows = fields.map { [$0.name, $0.typeText, $0.attributeText] }
         let widths = (0..<2).map { column in rows.map { $0[column].count }.max() ?? 0 }
-        var lines = rows.map { row in
+        var lines = zip(fields, rows).flatMap { field, row in
             let cells = zip(row, widths).map { text, width in
                 text + String(repeating: " ", count: max(0, width - text.count))
             }
-            return "  " + String((cells + [row[2]]).joined(separator: " ").trimmedEnd)
+            let comment = field.comment.map { ["  /// \($0)"] } ?? []
+            return comment + ["  " + String((cells + [row[2]]).joined(separator: " ").trimmedEnd)]
         }
-        if keyword == "model", collection != name { lines += ["", "  @@map(\(collection.quotedAsJSON))"] }
+        var last = lastLines
+        if keyword == "model", collection != name { last.append("@@map(\(collection.quotedAsJSON))") }
+        if !last.isEmpty { lines += [""] + last.map { "  \($0)" } }
         return (["\(keyword) \(name) {"] + lines + ["}"]).joined(separator: "\n")
     }
 }
@@ -55,6 +58,7 @@ extension PrismaSchema.Field {
     fileprivate var attributeText: String {
         var parts = isID ? ["@id"] : []
         if case .function(let name)? = defaultValue { parts.append("@default(\(name)())") }
+        if isUnique { parts.append("@unique\(uniqueArguments)") }
         if storedName != name { parts.append("@map(\(storedName.quotedAsJSON))") }
         if let nativeType { parts.append("@db.\(nativeType.type.rawValue)") }
         return parts.joined(separator: " ")

@@ -70,6 +70,9 @@ package struct PrismaSchema: Sendable {
         package var uniqueFields: Set<String> = []
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
+        /// The last lines of the model's text, after those that the other properties have: comments, and attributes
+        /// such as `@@index([name])`.
+        package var lastLines: [String] = []
         /// The attributes of the model as a whole, as the file has them.
         var attributes: [PrismaSyntax.Attribute] = []
         private var index: NameIndex?
@@ -111,6 +114,10 @@ package struct PrismaSchema: Sendable {
         package var relation: Relation?
         /// The `@deprecated` annotation of the field; `nil` if there is none.
         package var deprecation: Deprecation?
+        /// A comment for the text of the schema; `nil` if there is none.
+        package var comment: String?
+        /// The arguments that the text has for ``isUnique``, in parentheses; empty if there are none.
+        package var uniqueArguments = ""
         /// The attributes of the field, as the file has them.
         var attributes: [PrismaSyntax.Attribute] = []
 

@@ -1,4 +1,5 @@
 internal import BSON
+internal import SystemPackage
 
 extension ServerSchema {
     /// Reads a schema of Prisma 6, or a contract of Prisma 8.
@@ -14,6 +15,7 @@ extension ServerSchema {
         _ files: SchemaFiles, _ namespace: Namespace?, requiring required: Namespace? = nil, in database: String?
     ) throws(SchemaError) -> ServerSchema? {
         var files = files
+        try files.refuseConfiguration()
         var read = try contract(&files, in: database)
         if read == nil { read = try clientSchema(&files, in: database) }
         guard var schema = read else { return nil }
@@ -39,9 +41,18 @@ extension ServerSchema {
         guard let paths = try files.prismaPaths() else { return nil }
         var sources: [SchemaSource] = []
         for path in paths { sources.append(SchemaSource(path: files.location(path).file, text: try files.text(path))) }
+        if sources.count > 1 {
+            let copies = Set(files.outputs(of: sources).flatMap { folder in paths.filter { $0.hasPrefix(folder) } })
+            let kept = paths.indices.filter { !copies.contains(paths[$0]) }
+            files.forget(copies)
+            sources = kept.map { sources[$0] }
+        }
         let prisma = try PrismaSchema(files: sources)
         guard let database = database ?? prisma.database(with: files.dotEnv) else {
-            let hint = prisma.variable.map { ", or set \($0)" } ?? ""
+            let hint =
+                prisma.url == nil
+                ? "; the url in a prisma.config.ts is not read"
+                : prisma.variable.map { ", or set \($0)" } ?? ""
             throw .noDatabase(of: "a Prisma schema", at: files.location(), hint)
         }
         var schema = prisma.serverSchema(database: database)
@@ -73,10 +84,41 @@ extension SchemaFiles {
         while let folder = folders.popLast() {
             for entry in try entries(of: folder) {
                 if isPrisma(entry) { paths.append(entry) }
-                if isOwnFolder(entry) { folders.append(entry) }
+                if isOwnFolder(entry), name(of: entry) != "node_modules" { folders.append(entry) }
             }
         }
         return paths.sorted()
+    }
+
+    /// Returns the folders, each with a slash at its end, into which generators put the client with a copy of the
+    /// schema: their `output`, which is relative to the file.
+    fileprivate func outputs(of sources: [SchemaSource]) -> [String] {
+        sources.flatMap { source -> [String] in
+            guard source.text.contains("generator") else { return [] }
+            var parser = PrismaParser(source.text, file: source.path)
+            return parser.blocks().filter { $0.keyword.text == "generator" }.compactMap { block in
+                guard
+                    case .string(let output)? = block.properties.first(where: { $0.name.text == "output" })?.value.value
+                else { return nil }
+                let folder = FilePath(source.path).removingLastComponent().pushing(FilePath(output))
+                var relative = folder.lexicallyNormalized()
+                let base = FilePath(location().file).lexicallyNormalized()
+                guard relative.removePrefix(base), !relative.isEmpty else { return nil }
+                return relative.string + "/"
+            }
+        }
+    }
+
+    /// Refuses the configuration file of Prisma, with the schema that it names.
+    fileprivate func refuseConfiguration() throws(SchemaError) {
+        let name = FilePath(location().file).lastComponent
+        guard name?.stem == "prisma.config", !isFolder else { return }
+        let text = (try? SourceFile.bytes(of: root.string, named: "")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let schema = text.firstMatch(of: /\bschema\s*:\s*["'`]([^"'`]+)["'`]/).map { String($0.output.1) }
+        let folder = FilePath(location().file).removingLastComponent()
+        throw SchemaError(
+            .schemaMissing, at: location(), "the file configures Prisma, and holds no schema",
+            remedy: "name the schema: \(folder.pushing(FilePath(schema ?? "prisma/schema.prisma")).string)")
     }
 
     private func isPrisma(_ path: String) -> Bool { path.hasSuffix(".prisma") && isFile(path) }

@@ -1,4 +1,5 @@
 internal import BSON
+internal import Check
 internal import Files
 internal import SchemaChange
 internal import ServerSchema
@@ -16,6 +17,8 @@ struct ComparedSchemas {
     let isUpgrade: Bool
     /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)
+    /// Notes on the comparison of two dialects.
+    private var notes: [String] = []
 
     /// Reads both schemas.
     ///
@@ -44,8 +47,21 @@ struct ComparedSchemas {
         }
         var (before, after) = (try await read(old, orElse: database), try await read(new, orElse: database))
         isUpgrade = before.dialect == .prisma && after.isContract
-        // The validators of Prisma 8 judge the documents that Prisma 6 wrote.
-        if isUpgrade { (before, after) = (before.written(isClosed: false), after.described) }
+        // The validators of Prisma 8 judge the documents that Prisma 6 wrote, as every validator does.
+        if before.dialect == .prisma, after.dialect == .jsonSchema {
+            let written = before.written(isClosed: false)
+            notes.append("\(old.name) stands for the documents that its client writes")
+            if isUpgrade {
+                after = after.described
+            } else {
+                notes += before.examples(beside: after, old.name, new.name)
+            }
+            before = written
+        } else if before.dialect == .jsonSchema, after.dialect == .prisma {
+            notes.append("\(new.name) stands for the documents that its client reads")
+            notes += before.examples(beside: after, old.name, new.name)
+            after = after.readable
+        }
         guard before.dialect == after.dialect else {
             throw UsageError(
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "
@@ -82,6 +98,7 @@ struct ComparedSchemas {
         var report = DiffReport(
             old: names.old.name, new: names.new.name, dialect: new.dialect, changes: changes,
             removed: Settings.current.file.removed, renames: renames)
+        report.notes += notes
         if names.old.isLive || names.new.isLive, only == nil {
             report.notes.append("live validators are compared only for collections that both sides have")
         }

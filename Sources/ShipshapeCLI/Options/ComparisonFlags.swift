@@ -42,8 +42,8 @@ struct ComparisonFlags: ParsableArguments {
     ///   - read: the content of the new schema. If the new schema has a single collection, and the active schema is a
     ///     single file, the active schema describes that collection.
     ///   - collection: the only collection to check; `nil` for all.
-    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` for an active schema of another dialect,
-    ///   except one of Prisma 6 before a contract.
+    /// - Throws: errors of reading; ``RenameError``; ``UsageError`` if one of the two is an App Services schema, and
+    ///   the other is not.
     func baseline(
         of new: SchemaArgument, _ read: ServerSchema, collection: String?,
         connection: ConnectionFlags
@@ -51,8 +51,8 @@ struct ComparisonFlags: ParsableArguments {
         guard let active, !namesActive(new) else { return nil }
         let schema = try await self.read(
             active, for: read, collection: collection.flatMap { Namespace($0) }, connection: connection)
-        // Documents that version 6 of Prisma reads can fail under the validators of a contract of version 8.
-        guard schema.dialect == read.dialect || schema.dialect == .prisma && read.isContract else {
+        // Documents that a Prisma client reads can fail under a validator, and the other way round.
+        guard schema.dialect == read.dialect || !schema.dialect.isOfSync && !read.dialect.isOfSync else {
             throw UsageError(
                 "--active \(active.name) is \(Self.name(of: schema.dialect)), but SCHEMA is "
                     + "\(Self.name(of: read.dialect)): only schemas of the same kind can be compared")

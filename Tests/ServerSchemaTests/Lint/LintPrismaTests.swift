@@ -5,9 +5,9 @@ import Testing
 /// Tests lint of Prisma schemas: mistakes that Prisma refuses, and mistakes by which its client loses values or
 /// documents.
 @Suite struct LintPrismaTests {
-    private static func codes(_ lines: String, id: String = "id String @id @map(\"_id\") @db.ObjectId") throws
-        -> [String]
-    {
+    private static func codes(
+        _ lines: String, id: String = "id String @id @map(\"_id\") @db.ObjectId", post: String = ""
+    ) throws -> [String] {
         let text = """
             datasource db {
               provider = "mongodb"
@@ -19,6 +19,7 @@ import Testing
             model Post {
               id String @id @map("_id") @db.ObjectId
               n  Int
+              \(post)
             }
             type Address {
               zip Int
@@ -53,8 +54,9 @@ import Testing
 
     @Test func theKeyOfARelationHasTheTypeOfTheIDThatItNames() throws {
         let relation = "post Post @relation(fields: [postId], references: [id])\n"
-        #expect(try Self.codes(relation + "postId String @db.ObjectId") == [])
-        #expect(try Self.codes(relation + "postId String") == ["relation-type warning postId"])
-        #expect(try Self.codes(relation + "postId Int") == ["relation-type error postId"])
+        func codes(_ key: String) throws -> [String] { try Self.codes(relation + key, post: "users User[]") }
+        #expect(try codes("postId String @db.ObjectId") == [])
+        #expect(try codes("postId String") == ["relation-type warning postId"])
+        #expect(try codes("postId Int") == ["relation-type error postId"])
     }
 }
