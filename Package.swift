@@ -69,6 +69,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(name: "CRelease", cSettings: [.define("SHIPSHAPE_COMMIT", to: "\"\(commit)\"")]),
+        .target(name: "CPages"),
         .target(name: "BSON", dependencies: ["CBSON", "CZlib", .system]),
         .target(name: "Concurrency"),
         .target(name: "Processes", dependencies: ["Concurrency", .subprocess, .system]),
@@ -138,7 +139,7 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning",
+                "CCrypto", "CPages", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning",
                 "Inferring", "JobReports", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
                 "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow,
             ]),

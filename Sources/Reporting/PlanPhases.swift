@@ -51,7 +51,7 @@ struct PlanPhases {
     /// The plan says it as notes; a job file says it before its steps.
     static func notes(on orders: [WorkOrder], of new: String) -> [String] {
         orders.filter(\.hasOutage).map { order in
-            func words(_ title: String) -> String { OrderPages.statement(title, of: order) }
+            func words(_ title: String) -> String { Explanation.statement(title, of: order) }
             let page = " (shipshape explain \(order.rawValue))"
             guard order == .prismaExpand else {
                 let between = words("between")

@@ -7,7 +7,8 @@ import Testing
 
 @testable import Reporting
 
-/// Each page that `explain` prints is a row of a table in the documentation, and every code has a page.
+/// Each page that `explain` prints is a row of a table in the documentation, which the program carries with it, and every
+/// code has a page.
 @Suite struct ExplanationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/reference")
@@ -19,8 +20,7 @@ import Testing
         }
         let page = try String(contentsOf: folder.appending(path: "rules.md"), encoding: .utf8)
         let parts = page.split(separator: #/\n##+ /#).map { String($0) }
-        let heading = section.heading
-        return try #require(parts.first { $0.hasPrefix("\(heading)\n") }, "no heading \(heading)")
+        return try #require(parts.first { $0.hasPrefix("\(section.heading)\n") }, "no heading \(section.heading)")
     }
 
     /// Returns the table rows that the documentation must contain, one for each page of a section.
@@ -40,7 +40,9 @@ import Testing
         let table = lines.filter { $0.hasPrefix("| ") }.drop { !$0.hasPrefix("| code |") }
         let header = (["code"] + section.columns).joined(separator: " | ")
         #expect(table.first == "| \(header) |")
-        #expect(Array(table.dropFirst(2)) == Self.rows(of: section), "change both the table in code and the page")
+        // The rows of engines are also in code, which judges documents by them.
+        #expect(Array(table.dropFirst(2)) == Self.rows(of: section), "is the program built from this page?")
+        #expect(table.count > 2)
     }
 
     @Test(arguments: Engine.allCases.filter { $0 != .deviceSync })
@@ -152,28 +154,5 @@ import Testing
     @Test(arguments: ["the", "constraint", "nothing like this", "found", ""]) func otherTextsFindNoError(_ text: String)
     {
         #expect(Explanation.pages(of: text).isEmpty)
-    }
-}
-
-extension Explanation.Section {
-    /// The heading that the section has in the documentation.
-    fileprivate var heading: String {
-        switch self {
-        case .documents: "Documents"
-        case .validators: "MongoDB's own validators"
-        case .prisma: "Prisma clients"
-        case .prismaErrors: "Errors of Prisma clients"
-        case .prismaSchemas: "Prisma schemas"
-        case .engine(.any): "Any engine"
-        case .engine(let engine): engine.name
-        case .schemas: "Schemas"
-        case .changes: "Changes"
-        case .orders: "Order of work"
-        case .remarks: "Remarks"
-        case .history: "Earlier checks"
-        case .waits: "Reasons to wait"
-        case .exitCodes: "Exit codes"
-        case .topics: "Topics"
-        }
     }
 }

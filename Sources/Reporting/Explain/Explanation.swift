@@ -1,8 +1,11 @@
+internal import CPages
 package import Checking
+internal import SchemaChange
 
 /// The page of one code, with statements such as what it means and what to do.
 ///
-/// `docs/reference/rules.md` and `docs/reference/exit-codes.md` have the same rows, which a test compares.
+/// The pages are the rows of the tables in `docs/reference/rules.md` and `docs/reference/exit-codes.md`, which the
+/// program carries with it. Those of the engines' rules come from ``EngineRule``, and a test compares them.
 package struct Explanation: Hashable, Sendable {
     /// The kinds of codes.
     ///
@@ -31,10 +34,37 @@ package struct Explanation: Hashable, Sendable {
     package let statements: [Statement]
 
     /// The pages of all codes.
-    package static let all: [Explanation] =
-        DocumentPages.all + ValidatorPages.all + PrismaPages.documents + PrismaPages.errors + engines + SchemaPages.all
-        + PrismaPages.schemas + ChangePages.all + OrderPages.all + OperationPages.remarks + OperationPages.history
-        + OperationPages.waits + OperationPages.exitCodes
+    package static let all: [Explanation] = Section.all.flatMap { section in
+        if case .engine(let engine) = section { return engines.filter { $0.section == .engine(engine) } }
+        return pages(of: section)
+    }
+
+    /// Returns a statement of the page on an order of work, without Markdown.
+    static func statement(_ title: String, of order: WorkOrder) -> String {
+        let page = all.first { $0.section == .orders && $0.code == order.rawValue }
+        return (page?.statements.first { $0.title == title }?.text ?? "").replacing("*", with: "")
+    }
+
+    /// Returns the pages of a section from the table below its heading.
+    private static func pages(of section: Section) -> [Explanation] {
+        let page = unsafe section == .exitCodes ? shipshape_exit_codes() : shipshape_rules()
+        let text = unsafe String(decoding: UnsafeBufferPointer(start: page.bytes, count: page.size), as: UTF8.self)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = lines.firstIndex { $0.drop { $0 == "#" } == " \(section.heading)" } ?? lines.endIndex
+        let own = lines[start...].dropFirst().prefix { !$0.hasPrefix("## ") && !$0.hasPrefix("### ") }
+        // A section may have another table before the table of its codes.
+        return own.drop { !$0.hasPrefix("| code |") }.dropFirst(2).prefix { $0.hasPrefix("|") }.map { row in
+            let cells = row.dropFirst().dropLast().replacing("\\|", with: "\0").split(
+                separator: "|", omittingEmptySubsequences: false
+            ).map { cell in
+                String(cell.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()).replacing("\0", with: "\\|")
+            }
+            let statements = zip(section.columns, cells.dropFirst()).map { Statement(title: $0, text: $1) }
+            return Explanation(
+                code: cells[0].replacing("`", with: ""), section: section,
+                statements: statements.filter { !$0.text.isEmpty })
+        }
+    }
 
     /// Returns the pages of a code, one for each kind of code that has it, or the pages on an error of Prisma, which
     /// may be given by its code or by a sentence of it.
@@ -42,7 +72,7 @@ package struct Explanation: Hashable, Sendable {
     /// A code such as `constraint-below-minimum` has two pages: the page of `below-minimum`, and the page of all
     /// constraints of App Services schemas.
     package static func pages(of code: String) -> [Explanation] {
-        if code == "exit-codes" { return OperationPages.exitCodes }
+        if code == "exit-codes" { return all.filter { $0.section == .exitCodes } }
         if let topic = TopicPages.all.first(where: { $0.code == code }) { return [topic] }
         if !all.contains(where: { $0.code == code && $0.section != .prismaErrors }) {
             let ofPrisma = pages(ofPrismaError: code)
@@ -51,7 +81,8 @@ package struct Explanation: Hashable, Sendable {
         let constraint = "constraint-"
         guard code.hasPrefix(constraint), code != constraint else { return all.filter { $0.code == code } }
         let judged = code.dropFirst(constraint.count)
-        let own = (ValidatorPages.all + DocumentPages.all).filter { $0.code == judged }.prefix(1)
+        let judging: [Section] = [.validators, .documents]
+        let own = judging.flatMap { section in all.filter { $0.section == section && $0.code == judged } }.prefix(1)
         return own.isEmpty ? [] : own + all.filter { $0.code == constraint + "…" }
     }
 
@@ -63,7 +94,8 @@ package struct Explanation: Hashable, Sendable {
     private static func pages(ofPrismaError error: String) -> [Explanation] {
         let codes = error.matches(of: /\b(P[12]\d{3}|E11000)\b/).map { String($0.output.1) }
         let words = plain(error)
-        return (PrismaPages.errors + PrismaPages.documents).filter { page in
+        let sections: [Section] = [.prismaErrors, .prisma]
+        return sections.flatMap { section in all.filter { $0.section == section } }.filter { page in
             page.statements.contains { statement in
                 guard statement.title == "Prisma's error" else { return false }
                 return codes.contains { page.code == $0 || statement.text.contains($0) }
@@ -93,29 +125,6 @@ package struct Explanation: Hashable, Sendable {
     /// Returns the words of a text in small letters, with one space between them.
     private static func plain(_ text: String) -> String {
         text.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
-    }
-
-    /// Reads the pages of a section from a text of blocks.
-    ///
-    /// A block begins with the code on a line of its own. Each statement follows as `title: text`, and continues on
-    /// lines that are indented.
-    static func pages(of section: Section, _ text: String) -> [Explanation] {
-        text.split(separator: "\n\n").map { block in
-            var lines = block.split(separator: "\n").map { String($0) }
-            let code = lines.removeFirst()
-            var statements: [Statement] = []
-            for line in lines {
-                if line.hasPrefix(" "), let last = statements.popLast() {
-                    let rest = line.drop { $0 == " " }
-                    statements.append(Statement(title: last.title, text: last.text + " " + rest))
-                } else if let colon = line.firstRange(of: ": ") {
-                    statements.append(
-                        Statement(
-                            title: String(line[..<colon.lowerBound]), text: String(line[colon.upperBound...])))
-                }
-            }
-            return Explanation(code: code, section: section, statements: statements)
-        }
     }
 
     /// The pages on the rules of sync engines, made from the table by which documents are judged.
@@ -156,6 +165,27 @@ extension Explanation.Section {
         case .waits: "a reason to wait"
         case .exitCodes: "an exit code"
         case .topics: "a topic"
+        }
+    }
+
+    /// The heading that the section has in the documentation.
+    package var heading: String {
+        switch self {
+        case .documents: "Documents"
+        case .validators: "MongoDB's own validators"
+        case .prisma: "Prisma clients"
+        case .prismaErrors: "Errors of Prisma clients"
+        case .prismaSchemas: "Prisma schemas"
+        case .engine(.any): "Any engine"
+        case .engine(let engine): engine.name
+        case .schemas: "Schemas"
+        case .changes: "Changes"
+        case .orders: "Order of work"
+        case .remarks: "Remarks"
+        case .history: "Earlier checks"
+        case .waits: "Reasons to wait"
+        case .exitCodes: "Exit codes"
+        case .topics: "Topics"
         }
     }
 

@@ -3,8 +3,7 @@ package enum TopicPages {
     /// The names of all topics, as `shipshape explain` takes them.
     package static let names = ["connection", "output", "exit-codes", "rules"]
 
-    static let all = Explanation.pages(
-        of: .topics,
+    static let all = pages(
         #"""
         connection
         the deployment: `--uri`, else `SHIPSHAPE_URI`, else `uri` in shipshape.yml, which may name the variable that
@@ -35,4 +34,26 @@ package enum TopicPages {
             `--show-values`
         example: `shipshape check schemas/v2 -o json --report check.html`
         """#)
+
+    /// Reads pages from a text of blocks.
+    ///
+    /// A block begins with the topic on a line of its own. Each statement follows as `title: text`, and continues on
+    /// lines that are indented.
+    private static func pages(_ text: String) -> [Explanation] {
+        text.split(separator: "\n\n").map { block in
+            var lines = block.split(separator: "\n").map { String($0) }
+            let topic = lines.removeFirst()
+            var statements: [Explanation.Statement] = []
+            for line in lines {
+                if line.hasPrefix(" "), let last = statements.popLast() {
+                    let rest = line.drop { $0 == " " }
+                    statements.append(.init(title: last.title, text: last.text + " " + rest))
+                } else if let colon = line.firstRange(of: ": ") {
+                    let title = String(line[..<colon.lowerBound])
+                    statements.append(.init(title: title, text: String(line[colon.upperBound...])))
+                }
+            }
+            return Explanation(code: topic, section: .topics, statements: statements)
+        }
+    }
 }

@@ -1,0 +1,16 @@
+#include "pages.h"
+
+// C, because only its compiler takes the bytes of a file outside of the target, and compiles again when they change.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char rules[] = {
+#embed "../../docs/reference/rules.md"
+};
+
+static const unsigned char exit_codes[] = {
+#embed "../../docs/reference/exit-codes.md"
+};
+
+struct shipshape_page shipshape_rules(void) { return (struct shipshape_page){rules, sizeof rules}; }
+
+struct shipshape_page shipshape_exit_codes(void) { return (struct shipshape_page){exit_codes, sizeof exit_codes}; }
