@@ -40,9 +40,19 @@ import Testing
         let table = lines.filter { $0.hasPrefix("| ") }.drop { !$0.hasPrefix("| code |") }
         let header = (["code"] + section.columns).joined(separator: " | ")
         #expect(table.first == "| \(header) |")
-        // The rows of engines are also in code, which judges documents by them.
         #expect(Array(table.dropFirst(2)) == Self.rows(of: section), "is the program built from this page?")
         #expect(table.count > 2)
+    }
+
+    /// The outcome and the remedy of an engine's rule are also in code, which reports show.
+    @Test(arguments: EngineRule.all.map(\.code)) func thePageOfAnEngineSaysWhatReportsSay(_ code: RuleCode) throws {
+        let rule = try #require(EngineRule.named(code))
+        let page = try #require(Explanation.pages(of: code.rawValue).first { $0.section == .engine(rule.engine) })
+        let statements = Dictionary(uniqueKeysWithValues: page.statements.map { ($0.title, $0.text) })
+        let outcome = rule.outcome.rawValue
+        #expect(statements["outcome"] == (rule.isCertain ? outcome : "might: \(outcome)"))
+        #expect(statements["remedy"] == rule.remedy)
+        #expect(statements["what it means"] != nil && statements["source"] != nil)
     }
 
     @Test(arguments: Engine.allCases.filter { $0 != .deviceSync })

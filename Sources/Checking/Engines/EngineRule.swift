@@ -1,4 +1,6 @@
 /// A rule about what a sync engine does with documents: one row of the table of rules.
+///
+/// `docs/reference/rules.md` has its meaning, an example, and its source.
 public struct EngineRule: Sendable {
     /// The engine that has the rule.
     public let engine: Engine
@@ -8,16 +10,8 @@ public struct EngineRule: Sendable {
     ///
     /// An outcome that is not certain also depends on facts outside the document, such as the engine's settings.
     public let isCertain: Bool
-    /// The condition that the rule describes, in words.
-    public let meaning: String
-    /// A document, or a part of one, that meets the condition.
-    public let example: String
     /// The advice on what to do about the documents.
     public let remedy: String
-    /// The source of the rule: a file of the engine's source, or a page of its documentation.
-    ///
-    /// For ``Engine/any``, the source can also be the name of another rule, or a pull request of another tool.
-    public let source: String
     /// The value that the engine expects, in words, such as "finite number".
     let expected: String
     let rule: Rule
@@ -29,11 +23,10 @@ public struct EngineRule: Sendable {
 
     init(
         _ rule: Rule, of engine: Engine, _ outcome: Outcome, isCertain: Bool = true, if conditions: Condition...,
-        expected: String, meaning: String, example: String, remedy: String, source: String
+        expected: String, remedy: String
     ) {
         (self.rule, self.engine, self.outcome, self.isCertain) = (rule, engine, outcome, isCertain)
-        (self.conditions, self.expected) = (conditions, expected)
-        (self.meaning, self.example, self.remedy, self.source) = (meaning, example, remedy, source)
+        (self.conditions, self.expected, self.remedy) = (conditions, expected, remedy)
     }
 
     /// The level of the rule's findings.

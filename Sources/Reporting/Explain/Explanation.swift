@@ -5,7 +5,7 @@ internal import SchemaChange
 /// The page of one code, with statements such as what it means and what to do.
 ///
 /// The pages are the rows of the tables in `docs/reference/rules.md` and `docs/reference/exit-codes.md`, which the
-/// program carries with it. Those of the engines' rules come from ``EngineRule``, and a test compares them.
+/// program carries with it.
 package struct Explanation: Hashable, Sendable {
     /// The kinds of codes.
     ///
@@ -34,10 +34,7 @@ package struct Explanation: Hashable, Sendable {
     package let statements: [Statement]
 
     /// The pages of all codes.
-    package static let all: [Explanation] = Section.all.flatMap { section in
-        if case .engine(let engine) = section { return engines.filter { $0.section == .engine(engine) } }
-        return pages(of: section)
-    }
+    package static let all: [Explanation] = Section.all.flatMap(pages)
 
     /// Returns a statement of the page on an order of work, without Markdown.
     static func statement(_ title: String, of order: WorkOrder) -> String {
@@ -125,18 +122,6 @@ package struct Explanation: Hashable, Sendable {
     /// Returns the words of a text in small letters, with one space between them.
     private static func plain(_ text: String) -> String {
         text.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
-    }
-
-    /// The pages on the rules of sync engines, made from the table by which documents are judged.
-    static let engines = EngineRule.all.map { rule in
-        let outcome = rule.outcome.rawValue
-        let statements = [
-            ("outcome", rule.isCertain ? outcome : "might: \(outcome)"), ("what it means", rule.meaning),
-            ("example", rule.example), ("remedy", rule.remedy), ("source", rule.source),
-        ]
-        return Explanation(
-            code: rule.code.rawValue, section: .engine(rule.engine),
-            statements: statements.map { Statement(title: $0, text: $1) })
     }
 }
 
