@@ -17,15 +17,22 @@ enum ValidatorVerdict {
 
     /// Whether the newer schema allows all types that the older schema allows.
     ///
-    /// The result is `true` if the newer schema allows any type. Otherwise, if the older schema allows arrays, their
-    /// elements must also have the same types as before.
+    /// The result is `true` if the newer schema allows any type. Otherwise, if the older schema allows arrays, the newer
+    /// one must also allow all types of their elements; elements that are objects must have the same types as before.
     private static func widens(_ change: SchemaChange) -> Bool {
         guard let old = change.old?.node, let new = change.new?.node else { return false }
+        return widens(old, new)
+    }
+
+    private static func widens(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         if new.types.isEmpty { return true }
         if old.types.isEmpty { return false }
         let numbers: Set<SchemaType> = [.int, .long, .double, .decimal]
-        return old.types.allSatisfy { type in
+        let isWider = old.types.allSatisfy { type in
             new.types.contains(type) || new.types.contains(.number) && numbers.contains(type)
-        } && !(old.admits(.array) && old.elementWords != new.elementWords)
+        }
+        guard isWider, old.admits(.array), old.elementWords != new.elementWords else { return isWider }
+        guard case .each(let before)? = old.items, case .each(let after)? = new.items else { return false }
+        return !before.admits(.object) && widens(before, after)
     }
 }

@@ -70,7 +70,9 @@ import Testing
         let inference = try inference(documents)
         let model = try #require(inference.prisma)
         let read = try PrismaSchema(files: [SchemaSource(path: "p.prisma", text: model.text)])
-        #expect(read.text == model.text)
+        // The comment with the shares of the types is not read.
+        #expect(model.text.contains("  /// Int 66 %, String 34 %\n"))
+        #expect(read.text == model.text.replacing("  /// Int 66 %, String 34 %\n", with: ""))
         let collection = try #require(read.serverSchema(database: "app").collections.first)
         var options = Tally.Options()
         options.includesInfo = true
