@@ -16,7 +16,10 @@ extension CheckRun {
         let ledger = try await ledger.read(on: pool)
         let namespaces = schema.collections.map { map.target(of: $0.namespace) }
         let targets = try await find(namespaces, on: pool)
+        let hints = try await mapHints(
+            for: zip(schema.collections, targets).filter { !$1.exists }.map(\.0), on: pool)
         guard targets.contains(where: \.exists) else {
+            if !hints.isEmpty { throw InputError(hints.joined(separator: "; ")) }
             throw InputError(
                 "no collection of the schema exists in the deployment (for example, "
                     + "\(namespaces.map(\.description).min() ?? "") is missing): check the names, or give the right "
@@ -26,7 +29,7 @@ extension CheckRun {
         try await checkReadable(zip(namespaces, targets).filter { $1.exists }, on: pool)
         let progress = makeProgress(targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) })
         defer { progress.finish() }
-        var notes = schemaNotes + ledger.notes
+        var notes = schemaNotes + ledger.notes + hints
         let change = try await baseline?.changeWithPartners(in: stateDatabase, on: pool) { [map] in
             map.target(of: $0)
         }

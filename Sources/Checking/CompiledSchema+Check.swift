@@ -81,6 +81,11 @@ extension CompiledSchema {
         let finding = located.finding
         if let expected = engineExpectation(of: located) { return expected }
         if let jsonSchema { return jsonSchema.expectation(of: finding) }
+        if finding.rule == .linkDangling,
+            let relation = links.first(where: { $0.node == Int(finding.node) })?.relation
+        {
+            return "document of \(relation.target) for \(relation.name)"
+        }
         if let constraints, let located = constraint(located) { return constraints.expectation(of: located.finding) }
         return finding.rule.expectation ?? texts.expectations[Int(finding.node)]
     }
@@ -172,13 +177,15 @@ extension JSONSchemaPlan {
 package struct LinkedKey: Hashable, Sendable {
     /// The index of the link among the schema's links.
     package let link: Int
-    /// The key, which is compared with the `_id`s of the link's target.
-    package let key: BSONValue
+    /// The key, which is compared with those of the documents in the link's target; an array if it is compound.
+    package let key: IDKey
+    /// The BSON type of the value that the document holds.
+    package let type: BSONType
 }
 
 extension CompiledSchema {
-    /// The collection that each of the schema's links leads to, in the order of the links.
-    package var linkTargets: [Namespace] { links.map(\.target) }
+    /// The documents that each of the schema's links leads to, in the order of the links.
+    package var linkTargets: [LinkTarget] { links.map(\.target) }
 
     /// Returns the keys that a document's links hold, without nulls and without keys of a wrong type.
     ///
@@ -187,13 +194,42 @@ extension CompiledSchema {
     /// - Throws: ``BSONError`` if the bytes on the path to a key are damaged.
     package func linkedKeys(of document: borrowing BSONView) throws(BSONError) -> [LinkedKey] {
         var result: [LinkedKey] = []
-        for (number, link) in links.enumerated() where link.foreignKey == "_id" {
+        for (number, link) in links.enumerated() {
+            if let relation = link.relation {
+                try collectKeys(document, relation, of: number, into: &result)
+                continue
+            }
+            guard link.target.fields == ["_id"] else { continue }
             var keys: [BSONValue] = []
             try collectKeys(
                 document, texts.paths[link.node].steps[...], accepting: nodes[link.node].accepts, into: &keys)
-            result += keys.map { LinkedKey(link: number, key: $0) }
+            result += keys.map { LinkedKey(link: number, key: IDKey($0), type: $0.type) }
         }
         return result
+    }
+
+    /// Adds the key of a Prisma relation or, if its field is a list, the keys.
+    ///
+    /// A key of which the client reads a part as null leads to no document. The client does not look it up.
+    private func collectKeys(
+        _ document: borrowing BSONView, _ relation: PrismaRelation, of link: Int, into result: inout [LinkedKey]
+    ) throws(BSONError) {
+        var (parts, type): ([BSONValue], BSONType) = ([], .null)
+        for (index, field) in relation.fields.enumerated() {
+            guard let element = try document.find(field) else { return }
+            let value = try document.value(element)
+            if case .array(let items) = value {
+                for item in items.values {
+                    guard let key = relation.written(item, at: index) else { continue }
+                    result.append(LinkedKey(link: link, key: LinkTarget.key([key]), type: item.type))
+                }
+                return
+            }
+            guard let part = relation.written(value, at: index) else { return }
+            parts.append(part)
+            if texts.paths[links[link].node].steps.first == .field(field) { type = value.type }
+        }
+        result.append(LinkedKey(link: link, key: LinkTarget.key(parts), type: type))
     }
 
     private func collectKeys(

@@ -99,6 +99,7 @@ public struct CompiledSchema: Sendable {
         case .prisma: compiler.compile(prisma: schema)
         }
         compiler.compileLinks(of: schema)
+        compiler.compileRelations(of: schema)
         if schema.dialect == .appServices { compiler.compileReferences(from: schema.namespace) }
         namespace = schema.namespace
         dialect = schema.dialect
@@ -247,8 +248,9 @@ extension CompiledSchema {
     struct Link: Sendable {
         /// The node of a link's key: the node of the field, or of the field's elements or values.
         var node: Int
-        var target: Namespace
-        var foreignKey: String
+        var target: LinkTarget
+        /// The relation of a Prisma schema; `nil` in other dialects.
+        var relation: PrismaRelation?
     }
 }
 

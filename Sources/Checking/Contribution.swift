@@ -6,6 +6,8 @@ struct Contribution: Hashable, Sendable {
     /// The document's verdict under the active schema; `nil` if there is no active schema.
     var active: Verdict?
     var isInLedger = false
+    /// Whether the document counts as ``DocumentCounts/unfound``.
+    var isUnfound = false
     /// The verdict of the worst finding in the document that no exception covers; `fits` if there is none.
     var unexcepted = Verdict.fits
     /// The consequences that the engine's rules have for the document.
@@ -18,6 +20,18 @@ struct Contribution: Hashable, Sendable {
 
     /// Whether the document newly fails, or newly might fail, compared with the active schema.
     var isNew: Bool { active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false }
+}
+
+/// The verdicts by which a tally has counted a document.
+package struct Judged: Sendable, BitwiseCopyable {
+    var verdict = Verdict.fits
+    var active: Verdict?
+    var unexcepted = Verdict.fits
+    var isUnfound = false
+
+    var contribution: Contribution {
+        Contribution(verdict: verdict, active: active, isUnfound: isUnfound, unexcepted: unexcepted)
+    }
 }
 
 /// A table that numbers the distinct contributions of documents to a tally.

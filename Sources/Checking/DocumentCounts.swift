@@ -7,6 +7,10 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var certain = 0
     /// The number of documents that might fail, and are not certain to fail.
     public var possible = 0
+    /// The number of documents in ``certain`` that a Prisma client reads, but never finds by a query with a value.
+    ///
+    /// With an active schema, only documents that newly fail are counted.
+    public var unfound = 0
     /// The number of documents in ``certain`` that the ledger of unsynced documents lists.
     public var certainInLedger = 0
     /// The number of documents in ``possible`` that the ledger of unsynced documents lists.
@@ -73,6 +77,7 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         left.read += right.read
         left.certain += right.certain
         left.possible += right.possible
+        left.unfound += right.unfound
         left.certainInLedger += right.certainInLedger
         left.possibleInLedger += right.possibleInLedger
         left.unexcepted += right.unexcepted

@@ -37,6 +37,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case noCoordinates, fewCoordinates, coordinateType, coordinateRange
         case unsyncedReference, referenceIDType, tooLarge
         case nestedDeeper, dateOutOfRange, numberOutOfRange, number, notNumber, exponent
+        case noObjectID, increment
         case longer, larger, largerAsJSON, moreFields, equalText, unfit
         case wrongLength, unreadable, falsy, invalidText, invalidName, repeatedName, prototypeName
     }
@@ -94,6 +95,8 @@ extension Found: CustomStringConvertible {
         case .number: "\(type) that is a number"
         case .notNumber: "\(type) that is no such number"
         case .exponent: "\(type) whose text is cut off before its exponent"
+        case .noObjectID: "\(type) that is no ObjectId"
+        case .increment: "\(type) with an increment"
         case .longer: "\(type) that is longer"
         case .larger: "\(type) in a larger document"
         case .largerAsJSON: "\(type) in a document that is larger as JSON"

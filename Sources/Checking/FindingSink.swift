@@ -127,6 +127,9 @@ struct FindingCollector: FindingSink {
         current = nil
     }
 
+    /// Whether every certain finding is only about queries that do not find the document.
+    var isOfQueries: Bool { located.allSatisfy { $0.finding.level < .certain || $0.finding.rule.isOfQueries } }
+
     /// Returns the value that has the finding at the index `number` of ``located``; `nil` if it was not kept.
     func value(of number: Int) -> BSONValue? { values.isEmpty ? nil : values[number] }
 
@@ -188,7 +191,8 @@ extension Found {
         guard let value, value.type == type, TypeMask(type).isDisjoint(with: [.object, .array]) else { return false }
         return switch detail {
         case .none, .exact, .fraction, .notANumber, .infinity, .beyondInt32, .beyondInt64, .inexact, .sixteenBytes,
-            .otherLength, .wrongLength, .invalidText, .noMember, .dateOutOfRange, .numberOutOfRange, .number,
+            .otherLength, .noObjectID, .increment, .wrongLength, .invalidText, .noMember, .dateOutOfRange,
+            .numberOutOfRange, .number,
             .notNumber, .exponent:
             true
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,

@@ -7,7 +7,8 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     case typeMismatch = "type-mismatch"
     case numericWidthMismatch = "numeric-width-mismatch"
     case numericLossy = "numeric-lossy"
-    case boolAsNumber = "bool-as-number"
+    case storedType = "stored-type"
+    case malformedObjectID = "malformed-object-id"
     case nullOptional = "null-optional"
     case nullID = "null-id"
     case idTypeMismatch = "id-type-mismatch"
@@ -107,6 +108,9 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
 
     /// The public name of the rule.
     var code: RuleCode { RuleCode(rawValue: rawValue) }
+
+    /// Whether a Prisma client reads a value that breaks the rule, but none of its queries finds the value.
+    var isOfQueries: Bool { self == .storedType || self == .malformedObjectID }
 
     /// Whether reports show the rule under another code if it judges a constraint of an App Services schema.
     ///

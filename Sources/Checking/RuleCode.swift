@@ -103,8 +103,10 @@ extension RuleCode {
 extension RuleCode {
     /// A required field is null, but clients see its default.
     public static let requiredNullDefaulted = Rule.requiredNullDefaulted.code
-    /// A boolean is in a field of integers, where clients see 0 or 1.
-    public static let boolAsNumber = Rule.boolAsNumber.code
+    /// A client reads the value, but its queries name values of another type, so none of them finds the document.
+    public static let storedType = Rule.storedType.code
+    /// A value under `@db.ObjectId` is no ObjectId and cannot become one, so a query with it fails.
+    public static let malformedObjectID = Rule.malformedObjectID.code
 }
 
 /// The rules that the `jsonschema` dialect adds (`semantics.md`, section 5.2).
@@ -162,7 +164,8 @@ extension RuleCode {
         guard dialect == .prisma else { return vendorAlias }
         return switch self {
         case .requiredMissing, .requiredNull, .embeddedRequiredMissing, .embeddedRequiredNull, .arrayItemNull: "P2032"
-        case .typeMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType, .arrayNested: "P2023"
+        case .typeMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType, .arrayNested, .malformedObjectID:
+            "P2023"
         default: nil
         }
     }

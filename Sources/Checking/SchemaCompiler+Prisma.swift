@@ -18,7 +18,7 @@ extension SchemaCompiler {
         node.place = place
         node.flags = flags.union(.prisma)
         if let scalar = schema.scalar, !schema.isPrismaEnum {
-            (node.accepts, node.plain) = (scalar.accepted, scalar.plainTypes)
+            (node.accepts, node.plain) = (scalar.accepted, scalar.plainTypes(writing: schema.types))
         } else if schema.isPrismaEnum {
             node.accepts = .string
             compileMembers(schema, of: index, into: &node)
@@ -109,15 +109,20 @@ extension PrismaScalar {
     /// The BSON types that a Prisma client can read from a field of this type.
     fileprivate var accepted: TypeMask { self == .json ? .all : TypeMask(readTypes.map { TypeMask($0) }) }
 
-    /// The BSON types of which a Prisma client reads every value without a change.
+    /// Returns the BSON types of which a Prisma client reads every value without a change, and finds every value by a
+    /// query that names it.
     ///
     /// The client returns an `Int` and a `Float` as a number of JavaScript, which can hold every `int` exactly, but not
-    /// every `long`.
-    fileprivate var plainTypes: TypeMask {
+    /// every `long`. In its queries, it names values of the type that it writes. MongoDB compares binary data with its
+    /// subtype, and a timestamp with its increment, and the client writes 0 for both.
+    /// - Parameter written: The type that the client writes, with the native type of the field; empty for JSON.
+    fileprivate func plainTypes(writing written: [SchemaType]) -> TypeMask {
         switch self {
         case .int, .float: .int
         case .bigInt: .integers
-        case .string, .boolean, .dateTime, .bytes, .json: accepted
+        case .boolean, .json: accepted
+        case .string, .dateTime, .bytes:
+            TypeMask(written.map { TypeMask($0) }).subtracting([.binData, TypeMask(BSONType.timestamp)])
         }
     }
 }

@@ -212,7 +212,21 @@ extension SchemaCompiler {
             nodes[index].flags.insert(.link)
             if let types = context.keyTypes(of: link) { narrow(&nodes[index], to: types) }
             expectations[index] = "link to \(link.target) (\(expectations[index]))"
-            links.append(.init(node: index, target: link.target, foreignKey: link.foreignKey))
+            links.append(.init(node: index, target: LinkTarget(link.target, [link.foreignKey])))
+        }
+    }
+
+    /// Adds the relations of a Prisma model to the links.
+    ///
+    /// The findings of a relation belong to the node of one field of its key. Where possible, no other relation has the
+    /// same node, so that the findings are counted for each relation.
+    mutating func compileRelations(of collection: CollectionSchema) {
+        for relation in collection.relations {
+            let nodes = relation.fields.compactMap { field($0, of: 0) }.map { content(of: $0) ?? $0 }
+            let own = nodes.last { node in !links.contains { $0.node == node } }
+            guard nodes.count == relation.fields.count, let node = own ?? nodes.last else { continue }
+            links.append(
+                .init(node: node, target: LinkTarget(relation.target, relation.references), relation: relation))
         }
     }
 

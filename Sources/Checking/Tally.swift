@@ -46,6 +46,9 @@ public struct Tally: Sendable {
     /// ``take(back:of:)`` subtracts the counts that are kept under this number.
     public internal(set) var lastContribution: UInt32 = 0
 
+    /// The verdicts of the last added document.
+    package private(set) var judged = Judged()
+
     var contributions = ContributionTable()
     /// The texts of `_id`s for which ``countEqualText(_:ledger:)`` has counted a document.
     var equalTexts: Set<[UInt8]> = []
@@ -124,6 +127,7 @@ public struct Tally: Sendable {
         if verdict == .fits, !options.includesInfo {
             counts.add(verdict, active: before, unexcepted: verdict, isInLedger: false)
             lastContribution = ContributionTable.numberOfFitting(active: before)
+            judged = Judged(active: before)
             return verdict
         }
         try addFindings(of: document, verdict, active: before, ledger)
@@ -150,6 +154,7 @@ public struct Tally: Sendable {
         let isNew = active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false
         var unexcepted = Verdict.fits
         var added = Contribution(verdict: verdict, active: active, isInLedger: isInLedger)
+        added.isUnfound = verdict == .certain && (active == nil || isNew) && collector.isOfQueries
         for (number, located) in collector.located.enumerated() {
             let sample = Sample(id: id, value: collector.value(of: number), place: skipped.map { $0 + counts.read })
             let isExcepted = count(located, sample, isNew: isNew, &added)
@@ -159,6 +164,8 @@ public struct Tally: Sendable {
         }
         counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
         counts.engine? += EngineCounts(added.effect)
+        if added.isUnfound { counts.unfound += 1 }
+        judged = Judged(verdict: verdict, active: active, unexcepted: unexcepted, isUnfound: added.isUnfound)
         if options.keepsContributions {
             added.unexcepted = unexcepted
             lastContribution = contributions.number(of: added)
@@ -200,20 +207,46 @@ public struct Tally: Sendable {
 
     /// Counts findings about the documents to which a document's links lead.
     ///
-    /// These findings never make the document itself fail.
-    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue) {
+    /// A required relation of Prisma without a document makes the document itself fail; other findings never do.
+    /// - Parameter judged: The verdicts of the document, by which this tally has already counted it.
+    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue, judged: Judged) {
+        var result = judged.contribution
+        var failing: [FindingCollector.Located] = []
         for finding in findings {
+            let link = schema.links[finding.link]
             let rule: Rule = finding.kind == .dangling ? .linkDangling : .linkTargetUnsyncable
+            let fails = rule == .linkDangling && link.relation?.isRequired == true
             let located = FindingCollector.Located(
-                finding: Finding(rule, .info, node: schema.links[finding.link].node, Found(finding.type)), below: [])
-            count(located, of: id)
+                finding: Finding(rule, fails ? .certain : .info, node: link.node, Found(finding.type)), below: [])
+            if fails {
+                failing.append(located)
+                result.verdict = .certain
+                result.isUnfound = false
+                if judged.active != nil, isInActive(link) { result.active = .certain }
+                if exceptions.exception(for: located, in: schema) == nil { result.unexcepted = .certain }
+            }
+            count(located, of: id, isNew: fails && result.isNew)
         }
+        guard !failing.isEmpty else { return }
+        counts.replace(judged.contribution, by: result)
+        guard judged.verdict < .possible, let onFailure else { return }
+        onFailure(
+            FailingDocument(
+                namespace: schema.namespace, id: id, verdict: .certain, active: result.active, isInLedger: false,
+                isExcepted: result.unexcepted < .possible, violations: failing.map(schema.violation)))
+    }
+
+    /// Whether the active schema has a relation of the checked one, so that the same documents fail under both.
+    private func isInActive(_ link: CompiledSchema.Link) -> Bool {
+        guard case .covered(let active) = active, let relation = link.relation else { return false }
+        return active.links.contains { $0.relation?.isEquivalent(to: relation) == true }
     }
 
     /// Counts a finding about a document that this tally has already counted.
-    mutating func count(_ located: FindingCollector.Located, of id: BSONValue) {
+    mutating func count(_ located: FindingCollector.Located, of id: BSONValue, isNew: Bool = false) {
         guard let group = group(for: located) else { return }
         groups[group].count += 1
+        if isNew { groups[group].newCount += 1 }
         if groups[group].samples.count < options.sampleCount, id.isSmall {
             groups[group].samples.append(Sample(id: id, value: nil))
         }
@@ -319,6 +352,7 @@ extension DocumentCounts {
     mutating func replace(_ old: Contribution, by new: Contribution) {
         remove(old)
         add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)
+        if new.isUnfound { unfound += 1 }
         if engine != nil { engine? += EngineCounts(new.effect) }
     }
 
@@ -327,6 +361,7 @@ extension DocumentCounts {
         if changes != nil { one.changes = VerdictChanges() }
         one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
         if engine != nil { one.engine = EngineCounts(added.effect) }
+        if added.isUnfound { one.unfound = 1 }
         self += one.negated
     }
 
@@ -335,6 +370,7 @@ extension DocumentCounts {
         result.read = -read
         result.certain = -certain
         result.possible = -possible
+        result.unfound = -unfound
         result.certainInLedger = -certainInLedger
         result.possibleInLedger = -possibleInLedger
         result.changes = changes?.negated
@@ -393,6 +429,7 @@ extension Tally {
         }
         counts.changes?.alreadyFailing -= 1
         counts.changes?.newlyFailing += 1
+        if collector.isOfQueries { counts.unfound += 1 }
         switch unexcepted {
         case .certain: counts.unexcepted.newlyFailing += 1
         case .possible: counts.unexcepted.newlyPossible += 1

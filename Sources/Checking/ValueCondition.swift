@@ -25,7 +25,7 @@ struct ValueCondition {
     /// Whether the expression also matches values that do not have the finding.
     private var isWider: Bool {
         switch found.detail {
-        case .otherLength, .tooDeep: true
+        case .otherLength, .tooDeep, .increment: true
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             numericTarget == nil
         // If the schema type is `mixed`, the expression also matches a DBRef, because the keys of a DBRef begin with a
@@ -55,7 +55,10 @@ struct ValueCondition {
     func holds(for value: BSONValue) -> BSONValue {
         let isOfType = Expression.type(value, is: "\(found.type)")
         switch found.detail {
-        case .none, .noneFits, .severalFit: return isOfType
+        case .none where finding.rule == .storedType && node.plain.contains(.objectId):
+            return Expression.guarded(isOfType, canBeObjectID(value))
+        case .noObjectID: return Expression.guarded(isOfType, Expression.not(canBeObjectID(value)))
+        case .none, .noneFits, .severalFit, .increment: return isOfType
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
@@ -83,6 +86,12 @@ struct ValueCondition {
             let conditions = number(value, for: numericTarget)
             return conditions.isEmpty ? isOfType : Expression.guarded(isOfType, Expression.and(conditions))
         }
+    }
+
+    /// Returns an expression that is true if an ObjectId can be made of a string or of binary data.
+    private func canBeObjectID(_ value: BSONValue) -> BSONValue {
+        if TypeMask(found.type) == .binData { return ["$eq": [["$binarySize": value], 12]] }
+        return ["$ne": [["$convert": ["input": value, "to": "objectId", "onError": nil]], nil]]
     }
 
     /// Returns an expression that is true if a value is 16 bytes of binary data with the subtype that the finding

@@ -27,14 +27,38 @@ extension Walker {
             return try array(try view.document(element), node: index, depth: depth &+ 1, into: &sink)
         }
         try pass(element, of: view, depth: depth, into: &sink)
-        if type == .string {
+        if node.flags.contains(.enumeration) {
             let member = lookup.search(key(element, of: view), in: view.bytes, among: node.fields)
             if member < 0 { sink.report(Finding(.notInEnum, .certain, node: index, Found(element.type, .noMember))) }
-        } else if type == .bool {
-            sink.report(Finding(.boolAsNumber, .info, node: index, Found(element.type)))
-        } else {
+        } else if TypeMask.numbers.contains(type) {
             prismaNumber(element, of: view, node: index, into: &sink)
+        } else {
+            prismaStored(element, of: view, node: index, into: &sink)
         }
+    }
+
+    /// Judges a value that the client can read, but perhaps not name in a query, because it writes another BSON type.
+    ///
+    /// The server compares values of different types as unequal; only numbers are equal across their types.
+    /// Source: `into_bson` in `value.rs` at 93c574c2, by which `filter.rs` at bfb636ea builds each comparison.
+    private func prismaStored<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, node index: Int, into sink: inout Sink
+    ) {
+        let (node, type) = (nodes[index], TypeMask(element.type))
+        var (rule, found) = (Rule.storedType, Found(element.type))
+        if node.plain.contains(.objectId) {
+            if !view.canBeObjectID(element) { (rule, found.detail) = (.malformedObjectID, .noObjectID) }
+        } else if type == .binData {
+            let subtype = view.binarySubtype(element)
+            if subtype == 0 { return }
+            found = Found(
+                element.type, view.binaryLength(element) == 16 ? .sixteenBytes : .otherLength, subtype: subtype)
+        } else if type == TypeMask(BSONType.timestamp), !node.plain.contains(.date) {
+            // The increment is in the lower half of the value.
+            if UInt32(truncatingIfNeeded: view.int64(element)) == 0 { return }
+            found.detail = .increment
+        }
+        sink.report(Finding(rule, .certain, node: index, found))
     }
 
     private func prismaNull<Sink: FindingSink>(node index: Int, into sink: inout Sink) {
@@ -81,5 +105,18 @@ extension Walker {
         if detail != .exact {
             sink.report(Finding(.numericLossy, .info, node: index, Found(element.type, detail)))
         }
+    }
+}
+
+extension BSONView {
+    /// Whether an ObjectId can be made of a string, which needs 24 hexadecimal digits, or of binary data of 12 bytes.
+    fileprivate func canBeObjectID(_ element: BSONElement) -> Bool {
+        guard element.type == .string else { return binaryLength(element) == 12 }
+        guard element.valueLength == 24 + 5 else { return false }
+        for offset in element.valueOffset + 4..<element.valueOffset + 28 {
+            let digit = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            if !Character(UnicodeScalar(digit)).isHexDigit { return false }
+        }
+        return true
     }
 }

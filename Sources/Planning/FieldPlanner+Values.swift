@@ -143,15 +143,12 @@ extension FieldPlanner {
 
     static let emptyList = "an empty list has no value: null replaces it"
 
-    /// Returns the types that a step `convert` skips, because a Prisma client with the schema `new` reads their values.
+    /// Returns the types that a step `convert` skips, because a Prisma client with the schema `new` reads their values
+    /// and finds them in queries.
     /// - Parameter old: the types of the values that the step converts; the result does not contain them.
     private func kept(by new: SchemaNode, except old: Set<SchemaType> = []) -> Set<SchemaType> {
         guard dialect == .prisma, let scalar = new.scalar, !new.isPrismaEnum else { return [] }
-        // A Prisma client reads both strings and ObjectIds, but its queries with a string do not find ObjectIds, and
-        // vice versa. If the schema changes, the plan therefore converts them, so that all values of the field have one
-        // type.
-        let compared: Set<SchemaType> = isRepair ? [] : [.string, .objectId]
-        return Set(scalar.readTypes).subtracting(old).subtracting(compared)
+        return Set(scalar.readTypes.filter(new.finds)).subtracting(old)
     }
 
     private func convert(

@@ -18,8 +18,6 @@ struct FieldPlanner {
     var partitionKey: String?
     /// The partition key of the newer schema; `nil` if it has none.
     var nextPartitionKey: String?
-    /// Whether the steps repair documents in which a check found failures; the schema then does not change.
-    var isRepair = false
     /// Returns the undeclared field that failing documents have in place of a missing one; `nil` if there is none.
     var undeclared: @Sendable (String) -> String? = { _ in nil }
     /// Returns the step that replaces the values of a finding in a field by allowed ones.

@@ -32,7 +32,6 @@ extension Planner {
             guard let target = new[collection.namespace], !findings.isEmpty || !values.isEmpty else { continue }
             let described = target.described
             var fields = FieldPlanner(dialect: new.dialect, old: described, new: described, stated: values)
-            fields.isRepair = true
             fields.undeclared = { undeclared[collection.namespace, $0] }
             fields.remap = { found.remap($0, of: collection.namespace, $1, to: $2) }
             if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }

@@ -34,7 +34,7 @@ enum Repair: Hashable {
     private init?(ofType rule: RuleCode) {
         switch rule {
         case .typeMismatch, .numericWidthMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType,
-            .dictionaryValueType, .linkType, .partitionType, .uuidSubtype:
+            .dictionaryValueType, .linkType, .partitionType, .uuidSubtype, .storedType:
             self = .conversion
         case .requiredMissing, .requiredNull, .embeddedRequiredMissing, .embeddedRequiredNull, .partitionMissing,
             .nullOptional, .undefinedValue:
@@ -94,7 +94,8 @@ enum Repair: Hashable {
         case .valueTooLarge: self = .decision("no step makes a value smaller: store it elsewhere")
         case .requiredMissingDefaulted, .requiredNullDefaulted:
             self = .unneeded("clients get the schema's default in place of the field")
-        case .boolAsNumber: self = .unneeded("clients read the values as 0 and 1")
+        case .malformedObjectID:
+            self = .decision("no ObjectId can be made of these values: only you know which one replaces each of them")
         case .reservedField:
             self = .unneeded("a write is in progress; shipshape backfill --unset-locks removes a lock that was left")
         case .extraField: self = .unneeded("sync ignores the field")

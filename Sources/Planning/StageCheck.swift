@@ -39,7 +39,7 @@ struct StageCheck {
         }
     }
 
-    /// Whether a Prisma client that can read a document before the step can still read it after the step.
+    /// Whether a Prisma client that can read and find a document before the step can still do so after the step.
     private func staysReadable(_ step: StepLine, by collection: CollectionSchema) -> Bool {
         guard let node = node(at: step.target, in: collection.root) else { return false }
         switch step.kind {
@@ -47,7 +47,7 @@ struct StageCheck {
             guard let value = step.filling else { return false }
             return node.takes(node.types.first.flatMap { value.fitted(to: $0) } ?? value, in: collection.dialect)
         case "convert":
-            return step.text(of: "to").flatMap { SchemaType(rawValue: $0) }.map(node.reads) ?? false
+            return step.text(of: "to").flatMap { SchemaType(rawValue: $0) }.map(node.finds) ?? false
         case "dedupe", "drop-nulls": return true
         default: return false
         }

@@ -39,8 +39,12 @@ extension CheckReport {
         } else if let estimated = collection.estimatedCount {
             read += " of about \(estimated.grouped)"
         }
+        let unread = counts.certain - counts.unfound
         let failing = [
-            failing(counts.certain, counts.newCertain, of: collection.judgedCount, words.failing(counts.certain)),
+            failing(
+                unread, counts.newCertain, of: collection.judgedCount,
+                collection.failsOnlyInRelations && words == .prisma ? "fail with an include" : words.failing(unread)),
+            failing(counts.unfound, 0, of: collection.judgedCount, "never found"),
             failing(counts.possible, counts.newPossible, of: collection.judgedCount, words.possiblyFailing),
         ].compactMap { $0 }
         if counts.read == 0 { return read }

@@ -66,23 +66,38 @@ extension CheckReport {
         case .safe: "Every document \(rules.dialect == .prisma ? "can be read" : "fits")\(missing)."
         case .unproven: unproven
         default:
-            "\(verdict.stopping.documents) "
-                + "\(rules.dialect == .prisma ? failingQueries : rules.dialect.failing(verdict.stopping))\(excepted)."
+            (rules.dialect == .prisma
+                ? clientSentence : "\(verdict.stopping.documents) \(rules.dialect.failing(verdict.stopping))")
+                + "\(excepted)."
         }
+    }
+
+    /// The clauses on the documents that make queries of the Prisma client fail, and on those that the client reads,
+    /// but never finds by a query that names a value.
+    private var clientSentence: String {
+        let (unfound, unread) = (total.unfound, verdict.stopping - total.unfound)
+        let found = unfound == 1 ? "is read but never found" : "are read but never found"
+        guard unread > 0 else { return "\(unfound.documents) \(found)" }
+        let failing = "\(unread.documents) \(failingQueries(of: unread))"
+        return unfound == 0 ? failing : "\(failing), and \(unfound.grouped) more \(found)"
     }
 
     /// A clause that names up to six of the Prisma client's queries that would fail, and counts the others that would
     /// fail.
     ///
     /// The queries with the most failing documents come first.
-    private var failingQueries: String {
+    private func failingQueries(of documents: Int) -> String {
         let failing = collections.enumerated().map { index, collection in
-            (index, collection, count: collection.counts.changes?.newlyFailing ?? collection.counts.certain)
+            let counts = collection.counts
+            return (index, collection, count: (counts.changes?.newlyFailing ?? counts.certain) - counts.unfound)
         }.filter { $0.count > 0 }.sorted { ($1.count, $0.0) < ($0.count, $1.0) }
-        let names = failing.map { "`prisma.\($0.1.clientName ?? $0.1.namespace.collection).findMany()`" }
+        let names = failing.map { _, collection, _ in
+            "`prisma.\(collection.clientName ?? collection.namespace.collection).findMany()`"
+                + (collection.failsOnlyInRelations ? " with `include`" : "")
+        }
         let shown = names.count > 6 ? names.prefix(6) + ["\((names.count - 6).grouped) more"] : names[...]
         let list = shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
-        return rules.isLive ? "make\(verdict.stopping == 1 ? "s" : "") \(list) fail" : "would make \(list) fail"
+        return rules.isLive ? "make\(documents == 1 ? "s" : "") \(list) fail" : "would make \(list) fail"
     }
 
     private var syncSentence: String {
@@ -194,6 +209,16 @@ extension CheckReport {
         // Without a ledger, the headroom is unknown, so the text leaves it out.
         let room = verdict.ledger == nil ? "" : ", headroom \(verdict.headroom.grouped)"
         return "\(findings): \(projection)\(room) of \(verdict.limit.grouped)"
+    }
+}
+
+extension CheckReport.Collection {
+    /// Whether queries of a Prisma client fail only if they include a relation.
+    var failsOnlyInRelations: Bool {
+        groups.allSatisfy {
+            $0.violation.level < .certain
+                || [.linkDangling, .storedType, .malformedObjectID].contains($0.violation.rule)
+        } && overflowCount == 0
     }
 }
 

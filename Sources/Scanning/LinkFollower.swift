@@ -8,8 +8,8 @@ import Mongo
 /// The follower keeps about a thousand keys in memory, or more if one document has more.
 struct LinkFollower {
     private let schema: CompiledSchema
-    /// The collections to which the schema's links lead, one for each link, as the schema names them.
-    private let namespaces: [Namespace]
+    /// The documents to which the schema's links lead, one element for each link.
+    private let places: [LinkTarget]
     /// The collections in the deployment to which the schema's links lead, one for each link.
     private let collections: [MongoCollection]
     /// The schemas by which linked documents are judged, by collection.
@@ -25,6 +25,7 @@ struct LinkFollower {
     private struct Source {
         var id: BSONValue
         var keys: [LinkedKey]
+        var judged: Judged
     }
 
     /// Prepares to follow the links of a schema.
@@ -38,9 +39,9 @@ struct LinkFollower {
         self.isStopped = isStopped
         self.schema = schema
         self.targets = targets
-        namespaces = schema.linkTargets
+        places = schema.linkTargets
         var collections: [MongoCollection] = []
-        for target in namespaces { collections.append(client.collection(place(target))) }
+        for target in places { collections.append(client.collection(place(target.namespace))) }
         self.collections = collections
     }
 
@@ -51,7 +52,7 @@ struct LinkFollower {
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)
         guard !keys.isEmpty, let id = try document.find("_id") else { return }
-        pending.append(Source(id: try document.value(id), keys: keys))
+        pending.append(Source(id: try document.value(id), keys: keys, judged: tally.judged))
         pendingCount += keys.count
         if pendingCount >= 1_000 { try flush(into: &tally) }
     }
@@ -60,29 +61,28 @@ struct LinkFollower {
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
     mutating func flush(into tally: inout Tally) throws {
         guard !pending.isEmpty else { return }
-        var found: [Namespace: Found] = [:]
+        var found: [LinkTarget: Found] = [:]
         for (target, keys) in keysByTarget() { found[target] = try lookUp(keys, in: target) }
         for source in pending {
             var findings: Set<LinkFinding> = []
             for linked in source.keys {
-                let target = found[namespaces[linked.link]]
-                let key = IDKey(linked.key)
-                if target?.all.contains(key) != true {
-                    findings.insert(LinkFinding(.dangling, link: linked.link, type: linked.key.type))
-                } else if target?.unsyncable.contains(key) == true {
-                    findings.insert(LinkFinding(.targetUnsyncable, link: linked.link, type: linked.key.type))
+                let target = found[places[linked.link]]
+                if target?.all.contains(linked.key) != true {
+                    findings.insert(LinkFinding(.dangling, link: linked.link, type: linked.type))
+                } else if target?.unsyncable.contains(linked.key) == true {
+                    findings.insert(LinkFinding(.targetUnsyncable, link: linked.link, type: linked.type))
                 }
             }
-            if !findings.isEmpty { tally.add(findings, of: source.id) }
+            if !findings.isEmpty { tally.add(findings, of: source.id, judged: source.judged) }
         }
         pending.removeAll(keepingCapacity: true)
         pendingCount = 0
     }
 
-    private func keysByTarget() -> [Namespace: Set<IDKey>] {
-        var keys: [Namespace: Set<IDKey>] = [:]
+    private func keysByTarget() -> [LinkTarget: Set<IDKey>] {
+        var keys: [LinkTarget: Set<IDKey>] = [:]
         for source in pending {
-            for linked in source.keys { keys[namespaces[linked.link], default: []].insert(IDKey(linked.key)) }
+            for linked in source.keys { keys[places[linked.link], default: []].insert(linked.key) }
         }
         return keys
     }
@@ -96,14 +96,14 @@ extension LinkFollower {
         var unsyncable: Set<IDKey> = []
     }
 
-    private func lookUp(_ keys: Set<IDKey>, in target: Namespace) throws -> Found {
-        guard let number = namespaces.firstIndex(of: target) else { return Found() }
+    private func lookUp(_ keys: Set<IDKey>, in target: LinkTarget) throws -> Found {
+        guard let number = places.firstIndex(of: target) else { return Found() }
         var found = Found()
         for slice in keys.map(\.value).commandSlices(count: 1_000) {
             var retries = Retries(limit: retryLimit)
             while true {
                 do {
-                    try read(slice, of: collections[number], schema: targets[target], into: &found)
+                    try read(slice, of: target, in: collections[number], into: &found)
                     break
                 } catch let error as MongoError where error.isCursorLost {
                     try retries.wait(after: error, isProgress: false, isStopped: isStopped)
@@ -114,15 +114,17 @@ extension LinkFollower {
     }
 
     private func read(
-        _ keys: [BSONValue], of collection: MongoCollection, schema: CompiledSchema?, into found: inout Found
+        _ keys: [BSONValue], of target: LinkTarget, in collection: MongoCollection, into found: inout Found
     ) throws {
+        let schema = targets[target.namespace]
         var options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check links"]
-        // If there is no schema by which to judge the documents, the server sends only their `_id`s.
-        if schema == nil { options = options.appending("projection", ["_id": 1]) }
-        var cursor = collection.find(["_id": ["$in": .array(of: keys)]], options: options)
+        // If there is no schema by which to judge the documents, the server sends only their keys.
+        if schema == nil {
+            options = options.appending("projection", .object(BSONDocument(target.fields.map { ($0, 1) })))
+        }
+        var cursor = collection.find(target.filter(keys), options: options)
         while let document = try cursor.next() {
-            guard let element = try document.find("_id") else { continue }
-            let key = IDKey(try document.value(element))
+            guard let key = try target.key(of: document) else { continue }
             found.all.insert(key)
             if let schema, try schema.check(document) == .certain { found.unsyncable.insert(key) }
         }

@@ -89,7 +89,7 @@ struct PrismaVerdict {
         }
         let advice =
             switch (fails, failsOld) {
-            case (true, true):
+            case _ where (fails || failsOld) && Self.isCompared(old, new), (true, true):
                 "Give the newer schema a field with another name. \(Self.expand) Or stop all clients, convert the "
                     + "documents, and start the newer clients."
             case (true, false): "Make the documents fit before the deploy (shipshape plan, shipshape check)."
@@ -100,6 +100,12 @@ struct PrismaVerdict {
                     + "shell writes."
             case (false, false): "Nothing: both clients read the values of the other."
             }
+        if fails != failsOld, Self.isCompared(old, new) {
+            // One client fails on the values of the other, which reads its values, but does not find them.
+            return ChangeKind(
+                change.code, server: .breaking, client: .breaking,
+                then: [fails ? .failedQueries : .failedOldClients, .hiddenValues], Self.source, do: advice)
+        }
         return kind(
             fails: fails, failsOld: failsOld, losing: Self.loses(old, new) || Self.loses(new, old), advice)
     }
@@ -130,6 +136,7 @@ struct PrismaVerdict {
     private static func isCompared(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
         if let element = old.inner, let next = new.inner { return isCompared(element, next) }
         let numbers: Set<SchemaType> = [.int, .long, .double]
+        guard old.scalar != .json, new.scalar != .json else { return false }
         return old.types != new.types && !(numbers.isSuperset(of: old.types) && numbers.isSuperset(of: new.types))
     }
 

@@ -35,6 +35,8 @@ public struct CollectionSchema: Sendable {
         didSet { links = relationships.isEmpty ? nil : LinkIndex(relationships) }
     }
     private(set) var links: LinkIndex?
+    /// The relations of a Prisma model whose keys are in the collection's documents; empty in other dialects.
+    public var relations: [PrismaRelation] = []
 
     /// Creates the schema of a collection.
     public init(namespace: Namespace, root: SchemaNode, dialect: Dialect = .appServices) {
@@ -140,6 +142,9 @@ extension CollectionSchema {
             var link = link
             link.target = link.target.moved(from: own, to: database)
             return link
+        }
+        for index in relations.indices {
+            relations[index].target = relations[index].target.moved(from: own, to: database)
         }
     }
 }

@@ -37,6 +37,7 @@ import Testing
                         "possible_new": 5,
                         "possible_in_ledger": 0,
                         "excepted": 0,
+                        "unfound": 0,
                         "unexcepted": {
                           "certain": 1023,
                           "possible": 5,
@@ -120,6 +121,7 @@ import Testing
                         "possible_new": 0,
                         "possible_in_ledger": 0,
                         "excepted": 0,
+                        "unfound": 0,
                         "unexcepted": {
                           "certain": 0,
                           "possible": 0,

@@ -23,6 +23,7 @@ extension PrismaSchema {
                 namespace: Namespace(database: database, collection: model.collection),
                 root: conversion.object(model, isRoot: true), dialect: .prisma)
             collection.types = definitions
+            collection.relations = relations(of: model, in: database)
             collections.append(collection)
         }
         notes += conversion.notes
@@ -251,6 +252,16 @@ extension SchemaNode {
     package func reads(_ type: SchemaType) -> Bool {
         guard let scalar else { return types.contains(type) }
         return isPrismaEnum ? type == .string : scalar == .json || scalar.readTypes.contains(type)
+    }
+
+    /// Whether a query of a Prisma client that names a value finds the value if it is stored with this type.
+    ///
+    /// The client names values of the type that it writes, and MongoDB compares only numbers across types.
+    /// - Parameter type: a type other than null.
+    package func finds(_ type: SchemaType) -> Bool {
+        guard reads(type) else { return false }
+        let numbers: Set<SchemaType> = [.int, .long, .double]
+        return types.isEmpty || types.contains(type) || numbers.contains(type) && !numbers.isDisjoint(with: types)
     }
 
     /// Returns the type as a Prisma schema writes it, such as `String @db.ObjectId`.

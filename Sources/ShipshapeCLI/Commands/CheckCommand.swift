@@ -381,7 +381,7 @@ extension CheckCommand {
         guard !isOfDeviceSync(schema) else { return [] }
         let asked = [
             ("--info", severity.info && schema.dialect == .jsonSchema && engine.engine == nil),
-            ("--follow-links", !schema.dialect.isOfSync && severity.followLinks),
+            ("--follow-links", schema.dialect == .jsonSchema && severity.followLinks),
         ]
         let names = asked.filter(\.1).map(\.0)
         guard !names.isEmpty else { return [] }

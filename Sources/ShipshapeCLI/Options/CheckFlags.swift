@@ -66,7 +66,8 @@ struct SeverityFlags: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Also report links to documents that do not exist or do not sync; slower. They never fail a check."))
+            "Also report links to documents that do not exist or do not sync; slower. They fail a check only in a "
+                + "required relation of Prisma."))
     var followLinks = false
 }
 

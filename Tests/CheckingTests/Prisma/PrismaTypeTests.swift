@@ -19,24 +19,24 @@ import Testing
         ("minKey", .minKey), ("maxKey", .maxKey),
     ]
 
-    /// For each scalar type, the BSON types whose values the client reads unchanged, and the BSON types whose values it
-    /// changes when it reads them.
+    /// For each scalar type, the BSON types whose values the client reads unchanged, those whose values it changes when
+    /// it reads them, and those whose values it reads, but never finds, because its queries name another type.
     ///
     /// Values of all other BSON types make a query fail.
-    static let table: [(scalar: String, unchanged: Set<String>, changed: Set<String>)] = [
-        ("String", ["string", "objectId"], []),
-        ("Boolean", ["bool"], []),
+    static let table: [(scalar: String, unchanged: Set<String>, changed: Set<String>, unfound: Set<String>)] = [
+        ("String", ["string"], [], ["objectId"]),
+        ("Boolean", ["bool"], [], []),
         (
             "Int", ["int", "long", "long beyond 32 bits", "whole double"],
-            ["double", "NaN", "infinity", "bool", "long beyond 53 bits"]
+            ["double", "NaN", "infinity", "long beyond 53 bits"], ["bool"]
         ),
-        ("BigInt", ["int", "long", "long beyond 32 bits", "long beyond 53 bits"], ["bool"]),
-        ("Float", ["double", "whole double", "int", "long", "long beyond 32 bits"], ["long beyond 53 bits"]),
-        ("DateTime", ["date", "timestamp"], []),
-        ("Bytes", ["binData", "uuid", "objectId"], []),
-        ("Json", Set(values.map(\.type)), []),
-        ("Role", [], []),
-        ("Address", ["object"], []),
+        ("BigInt", ["int", "long", "long beyond 32 bits", "long beyond 53 bits"], [], ["bool"]),
+        ("Float", ["double", "whole double", "int", "long", "long beyond 32 bits"], ["long beyond 53 bits"], []),
+        ("DateTime", ["date"], [], ["timestamp"]),
+        ("Bytes", ["binData"], [], ["uuid", "objectId"]),
+        ("Json", Set(values.map(\.type)), [], []),
+        ("Role", [], [], []),
+        ("Address", ["object"], [], []),
     ]
 
     private static let others = """
@@ -61,6 +61,9 @@ import Testing
                 #expect(findings == [], "\(scalar) \(type)")
             } else if row.changed.contains(type) {
                 #expect(findings.map(\.level) == [.info], "\(scalar) \(type)")
+            } else if row.unfound.contains(type) {
+                #expect(findings.map(\.level) == [.certain], "\(scalar) \(type)")
+                #expect(findings.map(\.rule) == [.storedType], "\(scalar) \(type)")
             } else {
                 let isMember = scalar == "Role" && type == "string"
                 #expect(findings.map(\.level) == [.certain], "\(scalar) \(type)")
@@ -78,26 +81,84 @@ import Testing
             let isRead = row.unchanged.contains(type) || row.changed.contains(type)
             let verdict = try schema.verdict(["_id": 1, "x": .array(of: [value])])
             #expect(verdict == (isRead ? .fits : .certain), "\(scalar)[] \(type)")
-            guard !isRead, scalar != "Role" || type != "string" else { continue }
+            guard !isRead, scalar != "Role" || type != "string", !row.unfound.contains(type) else { continue }
             #expect(
                 try schema.violations(in: ["_id": 1, "x": .array(of: [value])], info: false).map(\.rule.rawValue)
                     == [type == "array" ? "array-nested" : "array-item-type"], "\(scalar)[] \(type)")
         }
     }
 
-    /// A native type decides what the client writes, but not what it can read.
-    @Test(arguments: [
-        ("String @db.ObjectId", "String"), ("Int @db.Int", "Int"), ("Int @db.Long", "Int"),
-        ("DateTime @db.Timestamp", "DateTime"), ("Bytes @db.ObjectId", "Bytes"),
-    ])
-    func aNativeType(_ field: String, _ scalar: String) throws {
-        let (schema, plain) = (
-            try CompiledSchema(prisma: "x \(field)"), try CompiledSchema(prisma: "x \(scalar)")
-        )
+    /// A native type decides which type the client writes, also into its queries, but not which types it can read.
+    @Test(
+        arguments: [
+            ("String @db.ObjectId", ["objectId"]), ("String @db.String", ["string"]),
+            ("Int @db.Int", ["int", "long", "long beyond 32 bits", "whole double"]),
+            ("Int @db.Long", ["int", "long", "long beyond 32 bits", "whole double"]),
+            ("BigInt @db.Long", ["int", "long", "long beyond 32 bits", "long beyond 53 bits"]),
+            ("Float @db.Double", ["double", "whole double", "int", "long", "long beyond 32 bits"]),
+            ("Boolean @db.Bool", ["bool"]), ("DateTime @db.Date", ["date"]), ("DateTime @db.Timestamp", []),
+            ("Bytes @db.ObjectId", ["objectId"]), ("Bytes @db.BinData", ["binData"]),
+        ] as [(String, Set<String>)])
+    func aNativeType(_ field: String, _ findable: Set<String>) throws {
+        let scalar = field.prefix { $0 != " " }
+        let row = try #require(Self.table.first { $0.scalar == scalar })
         for (type, value) in Self.values {
-            let document: BSONDocument = ["_id": 1, "x": value]
-            #expect(try schema.verdict(document) == plain.verdict(document), "\(field) \(type)")
+            let documents: [(lines: String, x: BSONValue)] = [
+                ("x \(field)", value),
+                ("x \(scalar)[] \(field.dropFirst(scalar.count))", .array(of: [value])),
+            ]
+            for (lines, x) in documents {
+                let schema = try CompiledSchema(prisma: lines)
+                let found: [Violation] = try schema.violations(in: ["_id": 1, "x": x] as BSONDocument, info: false)
+                let rules: Set<RuleCode> = Set(found.map(\.rule))
+                let isRead = [row.unchanged, row.changed, row.unfound].contains { $0.contains(type) }
+                if !isRead {
+                    #expect(rules.isDisjoint(with: [.storedType, .malformedObjectID]), "\(field) \(type)")
+                    #expect(!rules.isEmpty)
+                } else if findable.contains(type) || row.changed.contains(type) {
+                    #expect(rules == [], "\(field) \(type)")
+                } else {
+                    let isMalformed = field.hasSuffix("ObjectId")
+                    #expect(rules == [isMalformed ? .malformedObjectID : .storedType], "\(field) \(type)")
+                }
+            }
         }
+    }
+
+    /// Only 24 hexadecimal digits, or 12 bytes, can become an ObjectId, with which a query could look for the value.
+    @Test func textsAndBytesThatCanBecomeAnObjectID() throws {
+        let schema = try CompiledSchema(
+            prisma: "x String? @db.ObjectId\n y Bytes? @db.ObjectId\n z K?",
+            """
+            type K {
+              id String @db.ObjectId
+              at DateTime @db.Timestamp
+            }
+            """)
+        for (text, rule): (BSONValue, RuleCode) in [
+            ("0123456789abcdefABCDEF00", .storedType), ("0123456789abcdefABCDEF0", .malformedObjectID),
+            ("0123456789abcdefABCDEF000", .malformedObjectID), ("0123456789abcdefABCDEFg0", .malformedObjectID),
+            ("", .malformedObjectID), ("0123456789abcdefABCDEFé", .malformedObjectID),
+        ] {
+            #expect(try schema.violations(in: ["_id": 1, "x": text], info: true).map(\.rule) == [rule], "\(text)")
+        }
+        for (count, subtype, rule): (Int, UInt8, RuleCode) in [
+            (12, 0, .storedType), (12, 4, .storedType), (11, 0, .malformedObjectID), (24, 0, .malformedObjectID),
+        ] {
+            let bytes = BSONValue.binary(subtype: subtype, bytes: Array(repeating: 65, count: count))
+            #expect(try schema.violations(in: ["_id": 1, "y": bytes], info: true).map(\.rule) == [rule], "\(count)")
+        }
+        let inside: BSONDocument = ["_id": 1, "z": ["id": "0123456789abcdefABCDEF00", "at": .timestamp(7 << 32 + 1)]]
+        #expect(
+            try schema.findings(inside) == [
+                "stored-type certain z.id: String @db.ObjectId / string",
+                "stored-type certain z.at: DateTime @db.Timestamp / timestamp with an increment",
+            ])
+        #expect(
+            try schema.findings([
+                "_id": 1, "z": ["id": .objectID(ObjectID(high: 1, low: 2)), "at": .timestamp(7 << 32)],
+            ])
+                == [])
     }
 
     @Test func theWordsOfAFinding() throws {
@@ -114,7 +175,7 @@ import Testing
                 "numeric-lossy info age: Int / double with a fraction"
             ])
         #expect(
-            try schema.findings(["_id": 1, "age": true, "role": "ADMIN"]) == ["bool-as-number info age: Int / bool"])
+            try schema.findings(["_id": 1, "age": true, "role": "ADMIN"]) == ["stored-type certain age: Int / bool"])
     }
 }
 

@@ -131,8 +131,10 @@ extension WorkPlaces {
 extension CheckRun {
     /// The collections and databases on which the user needs privileges for a check of a live deployment.
     var places: WorkPlaces {
-        WorkPlaces(
-            reading: schema.collections.map { map.target(of: $0.namespace) }, state: stateDatabase,
+        let related = rules.followsLinks ? schema.collections.flatMap { $0.relations.map(\.target) } : []
+        return WorkPlaces(
+            reading: Set(schema.collections.map(\.namespace) + related).sorted().map { map.target(of: $0) },
+            state: stateDatabase,
             ledger: ledger.location, apps: ledger.apps.ids)
     }
 }
