@@ -27,6 +27,9 @@ extension CheckRun {
             )
         }
         try await checkReadable(zip(namespaces, targets).filter { $1.exists }, on: pool)
+        for (collection, target) in zip(schema.collections, targets) {
+            try TemporaryFileError.checkRoom(for: compile(collection), documents: target.estimatedCount)
+        }
         let progress = makeProgress(targets.reduce(0) { $0 + ($1.estimatedCount ?? 0) })
         defer { progress.finish() }
         var notes = schemaNotes + ledger.notes + hints

@@ -377,5 +377,9 @@ public struct MissingGuarantee: Hashable, Sendable {
 
 extension CheckReport {
     /// Whether a check left out documents on purpose; no result can then be called safe.
-    public var isPartial: Bool { collections.contains { $0.reading.selection != .everything } }
+    public var isPartial: Bool {
+        collections.contains {
+            $0.reading.selection != .everything || $0.reading.missing.contains { $0.guarantee == .everyDocument }
+        }
+    }
 }

@@ -80,6 +80,7 @@ extension CompiledSchema {
     private func expectation(of located: FindingCollector.Located) -> String {
         let finding = located.finding
         if let expected = engineExpectation(of: located) { return expected }
+        if let key = uniqueKey(of: located) { return key.expectation }
         if let jsonSchema { return jsonSchema.expectation(of: finding) }
         if finding.rule == .linkDangling,
             let relation = links.first(where: { $0.node == Int(finding.node) })?.relation

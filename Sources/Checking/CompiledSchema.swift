@@ -33,6 +33,8 @@ public struct CompiledSchema: Sendable {
     var engine: EnginePlan? { engines.first }
     var hasEngine: Bool { !engines.isEmpty }
     let links: [Link]
+    /// The unique indexes that the collection shall get; none for an App Services schema.
+    package let uniqueKeys: [UniqueKey]
     /// The texts that findings show for each node: the path, and what the schema expects there.
     let texts: NodeTexts
 
@@ -52,7 +54,7 @@ public struct CompiledSchema: Sendable {
 
     /// The texts that findings show for each node of a schema.
     struct NodeTexts {
-        /// The path of each node, including the nodes of the constraints and those of the engine.
+        /// The path of each node, including the nodes of the constraints, of the engine and of the unique indexes.
         let paths: [SchemaPath]
         /// A text for each node that says what the schema expects there.
         let expectations: [String]
@@ -113,7 +115,9 @@ public struct CompiledSchema: Sendable {
         let paths = plan?.origins.map(\.path) ?? compiler.paths + (constraints?.origins.map(\.path) ?? [])
         let engine = options.engine.flatMap { EnginePlan($0, for: schema, firstNode: paths.count) }
         engines = engine.map { [$0] } ?? []
-        texts = NodeTexts(paths: paths + (engine?.paths ?? []), expectations: compiler.expectations)
+        uniqueKeys = schema.dialect.isOfSync ? [] : schema.uniqueKeys
+        texts = NodeTexts(
+            paths: paths + (engine?.paths ?? []) + uniqueKeys.map(\.path), expectations: compiler.expectations)
         links = compiler.links
         markUsableDefaults(compiler.defaults)
     }
@@ -123,7 +127,8 @@ public struct CompiledSchema: Sendable {
     ///
     /// The filter matches a document only if the server judges it exactly as the checker would. The check reads all
     /// other documents. With the rules of an engine, there is no filter, because the server cannot judge these rules.
-    public var proof: BSONDocument? { hasEngine ? nil : ProofBuilder(schema: self).filter }
+    /// With unique indexes, there is none either, because a document that is read may have the value of any other.
+    public var proof: BSONDocument? { hasEngine || !uniqueKeys.isEmpty ? nil : ProofBuilder(schema: self).filter }
 
     /// Records for each default that is not null whether it is usable; a default that does not fit the node of its
     /// field is unusable.

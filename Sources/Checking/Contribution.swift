@@ -22,18 +22,6 @@ struct Contribution: Hashable, Sendable {
     var isNew: Bool { active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false }
 }
 
-/// The verdicts by which a tally has counted a document.
-package struct Judged: Sendable, BitwiseCopyable {
-    var verdict = Verdict.fits
-    var active: Verdict?
-    var unexcepted = Verdict.fits
-    var isUnfound = false
-
-    var contribution: Contribution {
-        Contribution(verdict: verdict, active: active, isUnfound: isUnfound, unexcepted: unexcepted)
-    }
-}
-
 /// A table that numbers the distinct contributions of documents to a tally.
 ///
 /// There are few distinct contributions, because many documents have the same findings.

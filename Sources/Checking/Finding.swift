@@ -39,6 +39,7 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
         case nestedDeeper, dateOutOfRange, numberOutOfRange, number, notNumber, exponent
         case noObjectID, increment
         case longer, larger, largerAsJSON, moreFields, equalText, unfit
+        case equalKey, noKey, severalArrays
         case wrongLength, unreadable, falsy, invalidText, invalidName, repeatedName, prototypeName
     }
 
@@ -56,7 +57,9 @@ struct Found: Hashable, Sendable, BitwiseCopyable {
     static let missing = Found(.undefined, .missing)
 
     /// The type of the value; `nil` if the value is missing.
-    var presentType: BSONType? { detail == .missing || detail == .unusableDefault ? nil : type }
+    var presentType: BSONType? { Self.absent.contains(detail) ? nil : type }
+
+    private static let absent: Set<Detail> = [.missing, .unusableDefault, .equalKey, .noKey, .severalArrays]
 }
 
 extension Found: CustomStringConvertible {
@@ -102,6 +105,9 @@ extension Found: CustomStringConvertible {
         case .largerAsJSON: "\(type) in a document that is larger as JSON"
         case .moreFields: "more fields"
         case .equalText: "\(type) with the text of another _id"
+        case .equalKey: "value of another document"
+        case .noKey: "null or missing, as in another document"
+        case .severalArrays: "several arrays, which no index accepts"
         case .unfit: "document that does not fit"
         case .wrongLength: "\(type) of subtype 2 with a wrong length inside"
         case .unreadable: "\(type) that js-bson does not read or write"

@@ -198,7 +198,8 @@ extension Found {
         case .missing, .unusableDefault, .emptyKey, .dollarKey, .dottedKey, .equalElements, .tooDeep, .noCoordinates,
             .fewCoordinates, .coordinateType, .coordinateRange, .unsyncedReference, .referenceIDType,
             .tooLarge, .noneFits, .severalFit, .nestedDeeper, .longer, .larger, .largerAsJSON, .moreFields,
-            .equalText, .unfit, .unreadable, .falsy, .invalidName, .repeatedName, .prototypeName:
+            .equalText, .equalKey, .noKey, .severalArrays, .unfit, .unreadable, .falsy, .invalidName, .repeatedName,
+            .prototypeName:
             false
         }
     }

@@ -131,6 +131,12 @@ extension RuleCode {
     public static let tooFewItems = Rule.tooFewItems.code
     /// An array has more elements than `maxItems`.
     public static let tooManyItems = Rule.tooManyItems.code
+    /// Another document has the same value in a unique index.
+    public static let uniqueDuplicate = Rule.uniqueDuplicate.code
+    /// A value in a unique index is null or missing, as in another document.
+    public static let uniqueNull = Rule.uniqueNull.code
+    /// A document has arrays at two paths of a unique index.
+    public static let uniqueArrays = Rule.uniqueArrays.code
     /// Two elements of an array are equal, although `uniqueItems` forbids it.
     public static let itemsNotUnique = Rule.itemsNotUnique.code
     /// An array has an element after those that `items` lists, and `additionalItems` does not allow the element.

@@ -46,8 +46,10 @@ public struct Tally: Sendable {
     /// ``take(back:of:)`` subtracts the counts that are kept under this number.
     public internal(set) var lastContribution: UInt32 = 0
 
-    /// The verdicts of the last added document.
-    package private(set) var judged = Judged()
+    /// The verdicts under which the last added document was counted.
+    package private(set) var lastCounted = CountedVerdicts(bits: 0)
+    /// The values that several documents have in a unique index, by the finding.
+    var equalKeys: [FindingCollector.Located: EqualKeys] = [:]
 
     var contributions = ContributionTable()
     /// The texts of `_id`s for which ``countEqualText(_:ledger:)`` has counted a document.
@@ -127,7 +129,7 @@ public struct Tally: Sendable {
         if verdict == .fits, !options.includesInfo {
             counts.add(verdict, active: before, unexcepted: verdict, isInLedger: false)
             lastContribution = ContributionTable.numberOfFitting(active: before)
-            judged = Judged(active: before)
+            lastCounted = CountedVerdicts(.fits, active: before, unexcepted: .fits, isInLedger: false)
             return verdict
         }
         try addFindings(of: document, verdict, active: before, ledger)
@@ -165,7 +167,8 @@ public struct Tally: Sendable {
         counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
         counts.engine? += EngineCounts(added.effect)
         if added.isUnfound { counts.unfound += 1 }
-        judged = Judged(verdict: verdict, active: active, unexcepted: unexcepted, isUnfound: added.isUnfound)
+        lastCounted = CountedVerdicts(
+            verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger, isUnfound: added.isUnfound)
         if options.keepsContributions {
             added.unexcepted = unexcepted
             lastContribution = contributions.number(of: added)
@@ -208,9 +211,10 @@ public struct Tally: Sendable {
     /// Counts findings about the documents to which a document's links lead.
     ///
     /// A required relation of Prisma without a document makes the document itself fail; other findings never do.
-    /// - Parameter judged: The verdicts of the document, by which this tally has already counted it.
-    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue, judged: Judged) {
-        var result = judged.contribution
+    /// - Parameter counted: The verdicts under which this tally has already counted the document.
+    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue, counted: CountedVerdicts) {
+        let before = counted.contribution
+        var result = before
         var failing: [FindingCollector.Located] = []
         for finding in findings {
             let link = schema.links[finding.link]
@@ -222,14 +226,14 @@ public struct Tally: Sendable {
                 failing.append(located)
                 result.verdict = .certain
                 result.isUnfound = false
-                if judged.active != nil, isInActive(link) { result.active = .certain }
+                if before.active != nil, isInActive(link) { result.active = .certain }
                 if exceptions.exception(for: located, in: schema) == nil { result.unexcepted = .certain }
             }
             count(located, of: id, isNew: fails && result.isNew)
         }
         guard !failing.isEmpty else { return }
-        counts.replace(judged.contribution, by: result)
-        guard judged.verdict < .possible, let onFailure else { return }
+        counts.replace(before, by: result)
+        guard before.verdict < .possible, let onFailure else { return }
         onFailure(
             FailingDocument(
                 namespace: schema.namespace, id: id, verdict: .certain, active: result.active, isInLedger: false,
@@ -252,7 +256,7 @@ public struct Tally: Sendable {
         }
     }
 
-    private mutating func group(for key: FindingCollector.Located) -> Int? {
+    mutating func group(for key: FindingCollector.Located) -> Int? {
         if let known = index[key] { return known }
         guard groups.count < options.maximumGroupCount, key.isSmall else {
             overflowCount += 1
@@ -312,13 +316,15 @@ extension Tally {
         let isComparing = counts.changes != nil
         return groups.filter { $0.count > 0 }.map { group in
             let filter = builder.filter(for: group.key)
-            return ViolationGroup(
+            var found = ViolationGroup(
                 violation: schema.violation(group.key), foundType: group.key.finding.found.presentType,
                 count: group.count,
                 newCount: isComparing ? group.newCount : nil,
                 sampleIDs: group.samples.map(\.id), sampleValues: group.samples.map(\.value),
                 branches: schema.jsonSchema?.branches(around: Int(group.key.finding.node)) ?? [],
                 exception: group.exception, filter: filter.document, filterIsExact: filter.isExact)
+            found.equalKeys = equalKeys[group.key]
+            return found
         }.sorted(by: ViolationGroup.isWorse)
     }
 }

@@ -64,7 +64,8 @@ struct ValueCondition {
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
         // Only the rules of engines cause these findings; ``EngineCondition`` has their conditions.
         case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
-            .largerAsJSON, .moreFields, .equalText, .unfit, .wrongLength, .unreadable, .falsy, .invalidText,
+            .largerAsJSON, .moreFields, .equalText, .equalKey, .noKey, .severalArrays, .unfit, .wrongLength,
+            .unreadable, .falsy, .invalidText,
             .invalidName, .repeatedName, .prototypeName:
             return isOfType
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")

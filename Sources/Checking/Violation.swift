@@ -76,6 +76,9 @@ public struct ViolationGroup: Hashable, Sendable {
     /// The number of documents that the filter finds on the server; `nil` if the server was not asked.
     public var provenCount: Int?
 
+    /// The values that several documents have in a unique index; `nil` for any other rule.
+    public var equalKeys: EqualKeys?
+
     /// The consequence that breaking the rule has in the sync engine; `nil` for a rule of the schema.
     public var outcome: EngineRule.Outcome? { EngineRule.named(violation.rule)?.outcome }
 

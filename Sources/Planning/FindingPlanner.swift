@@ -168,6 +168,7 @@ extension FindingPlanner {
     private func repair(of finding: ViolationGroup) -> Repair {
         let path = finding.violation.path
         if path.steps.first == .field("_id") { return .decision(Repair.ofID) }
+        if finding.isOfKeys { return .decision("correct the values of the index") }
         guard let repair = Repair(of: finding.violation.rule) else {
             return .decision("this version knows no repair for this rule")
         }
@@ -206,6 +207,9 @@ extension FindingPlanner {
     ) -> String? {
         guard isStated(finding, repair) else { return Self.indirect }
         let node = fields.new.root.node(at: part.path)
+        if let key = fields.new.uniqueKeys.first(where: { $0.expectation == finding.violation.expected }) {
+            return plan(key, of: finding, field, node, in: &part)
+        }
         if let rule = EngineRule.named(finding.violation.rule) { return plan(rule, of: finding, field, in: &part) }
         switch repair {
         case .conversion: return convert(finding, field, node, in: &part)

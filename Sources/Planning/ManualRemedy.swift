@@ -82,6 +82,11 @@ struct ManualRemedy {
             self.init(
                 "documents with undeclared fields no longer fit: shipshape check lists them, and an \"unset\" step "
                     + "removes a field")
+        case .uniqueAdded:
+            self.init(
+                "the documents need no change unless several have one value, or null: shipshape check lists them, and "
+                    + "shipshape plan with the newer schema alone proposes what to do", role: .nothing)
+        case .uniqueRemoved: self.init("the documents need no change", role: .nothing)
         case .partitionKeyChanged, .syncModeChanged, .dataSourceChanged:
             self.init("sync has to be set up again: \(Self.termination)")
         case .defaultAdded where change.new?.isRequired == true && change.old?.isRequired == true:

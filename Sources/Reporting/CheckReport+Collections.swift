@@ -43,7 +43,10 @@ extension CheckReport {
         let failing = [
             failing(
                 unread, counts.newCertain, of: collection.judgedCount,
-                collection.failsOnlyInRelations && words == .prisma ? "fail with an include" : words.failing(unread)),
+                collection.failsOnlyByKeys
+                    ? "\(unread == 1 ? "is" : "are") refused by a unique index"
+                    : collection.failsOnlyInRelations && words == .prisma
+                        ? "fail with an include" : words.failing(unread)),
             failing(counts.unfound, 0, of: collection.judgedCount, "never found"),
             failing(counts.possible, counts.newPossible, of: collection.judgedCount, words.possiblyFailing),
         ].compactMap { $0 }

@@ -65,6 +65,8 @@ extension CheckReport {
             "No document newly fails, \(failingAlready.grouped) \(fails) already\(missing)."
         case .safe: "Every document \(rules.dialect == .prisma ? "can be read" : "fits")\(missing)."
         case .unproven: unproven
+        case _ where rules.dialect != .prisma && !isUnfit && hasUnfitKeys:
+            "\(verdict.stopping.documents) \(makes(verdict.stopping)) `createIndex` fail\(excepted)."
         default:
             (rules.dialect == .prisma
                 ? clientSentence : "\(verdict.stopping.documents) \(rules.dialect.failing(verdict.stopping))")
@@ -82,22 +84,33 @@ extension CheckReport {
         return unfound == 0 ? failing : "\(failing), and \(unfound.grouped) more \(found)"
     }
 
+    private func makes(_ documents: Int) -> String { rules.isLive ? documents == 1 ? "makes" : "make" : "would make" }
+
+    /// Whether a document breaks a rule of the schema other than a unique index.
+    private var isUnfit: Bool { collections.contains { $0.groups.contains { $0.fails && !$0.isOfKeys } } }
+    /// Whether a unique index refuses a document.
+    private var hasUnfitKeys: Bool { collections.contains { $0.groups.contains { $0.fails && $0.isOfKeys } } }
+
     /// A clause that names up to six of the Prisma client's queries that would fail, and counts the others that would
     /// fail.
     ///
     /// The queries with the most failing documents come first.
     private func failingQueries(of documents: Int) -> String {
-        let failing = collections.enumerated().map { index, collection in
+        let unread = collections.enumerated().filter { _, collection in
+            collection.groups.contains { $0.fails && !$0.isOfKeys && !$0.isOfQueries }
+        }
+        let failing = unread.map { index, collection in
             let counts = collection.counts
             return (index, collection, count: (counts.changes?.newlyFailing ?? counts.certain) - counts.unfound)
         }.filter { $0.count > 0 }.sorted { ($1.count, $0.0) < ($0.count, $1.0) }
-        let names = failing.map { _, collection, _ in
-            "`prisma.\(collection.clientName ?? collection.namespace.collection).findMany()`"
-                + (collection.failsOnlyInRelations ? " with `include`" : "")
-        }
+        let names =
+            failing.map { _, collection, _ in
+                "`prisma.\(collection.clientName ?? collection.namespace.collection).findMany()`"
+                    + (collection.failsOnlyInRelations ? " with `include`" : "")
+            } + (hasUnfitKeys ? ["`prisma db push`"] : [])
         let shown = names.count > 6 ? names.prefix(6) + ["\((names.count - 6).grouped) more"] : names[...]
         let list = shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
-        return rules.isLive ? "make\(documents == 1 ? "s" : "") \(list) fail" : "would make \(list) fail"
+        return "\(makes(documents)) \(list) fail"
     }
 
     private var syncSentence: String {
@@ -289,4 +302,17 @@ extension EngineCounts {
             "values_lost": values,
         ]
     }
+}
+
+extension CheckReport.Collection {
+    /// Whether unique indexes refuse documents, and no document breaks another rule.
+    var failsOnlyByKeys: Bool {
+        let failing = groups.filter { $0.violation.level == .certain }
+        return !failing.isEmpty && failing.allSatisfy(\.isOfKeys)
+    }
+}
+
+extension ViolationGroup {
+    /// Whether the group makes the check fail, apart from an active schema.
+    fileprivate var fails: Bool { violation.level == .certain && exception == nil }
 }

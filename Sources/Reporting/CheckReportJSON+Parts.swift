@@ -86,6 +86,17 @@ extension ViolationGroup {
             "documents_new": newCount, "sample_ids": ids.json(sampleIDs), "sample_values": sampleValuesJSON(ids),
             "exception": exception?.json, "filter": filter, "filter_is_exact": filterIsExact,
             "filter_documents": provenCount,
+            "equal_values": equalKeys.map { keys in
+                [
+                    "values": keys.values,
+                    "largest": keys.largest.map {
+                        [
+                            "documents": $0.documents, "sample_ids": ids.json($0.ids),
+                            "value": SampleValue($0.value, at: violation.path, ids: ids).text,
+                        ] as ReportValue
+                    },
+                ] as ReportValue
+            },
         ]
     }
 

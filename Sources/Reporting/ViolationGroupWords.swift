@@ -35,7 +35,7 @@ struct ViolationGroupWords {
             acceptance: group.exception?.acceptance.reason,
             message: "\(group.count.documents), \(group.severity): \(violation.path): expected \(violation.expected), "
                 + "found \(violation.found)",
-            details: [samples, proof, exception].compactMap(\.self),
+            details: [equalKeys ?? samples, proof, exception].compactMap(\.self),
             asides: [EngineRule.named(violation.rule)?.remedy].compactMap(\.self),
             cells: [Report.Cell(group.count.grouped)] + new + [
                 Report.Cell(group.severity, level: level), Report.Cell("\(violation.rule)"),
@@ -50,6 +50,23 @@ struct ViolationGroupWords {
     var samples: String? {
         let samples = (0..<min(3, group.sampleIDs.count)).compactMap(sample)
         return samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))"
+    }
+
+    /// A clause with the number of values that several documents have, and the most frequent ones; `nil` for a rule
+    /// without such values.
+    var equalKeys: String? {
+        group.equalKeys.map { keys in
+            let largest = keys.largest.prefix(3).map { equal in
+                let shown = equal.ids.prefix(3).compactMap(ids.text)
+                let rest = shown.count < equal.documents && !shown.isEmpty ? ", …" : ""
+                let value =
+                    SampleValue(equal.value, at: group.violation.path, ids: ids).text.map { " with \($0)" } ?? ""
+                let list = shown.isEmpty ? "" : " (_id \(shown.joined(separator: ", "))\(rest))"
+                return "\(equal.documents.documents)\(value)\(list)"
+            }
+            let more = keys.values > largest.count ? ", …" : ""
+            return "\(keys.values.counted("value")) in several documents: \(largest.joined(separator: ", "))\(more)"
+        }
     }
 
     /// The mongosh command that finds the documents of the group.

@@ -30,8 +30,11 @@ package struct CollectionScan: Sendable {
         let parts = try await threads.run { queue in try work(queue, tracker) }
         return try await onOwnedThread(name: "second look") { () throws in
             var result = ScanResult(tally: options.makeTally(schema), missing: missing)
-            if let tracker { try amend(&result, parts, tracker) }
+            var unique = UniqueSearch(logs: parts.compactMap(\.keys), temporaryFolder: options.temporaryFolder)
+            if let tracker { try amend(&result, parts, tracker, &unique) }
             for part in parts { result.tally.merge(part.tally) }
+            try unique.count(in: &result.tally)
+            result.missing += options.unjudgedKeys(of: schema).map { MissingGuarantee(.everyDocument, $0) }
             try compareIDTexts(&result)
             return result
         }
@@ -188,7 +191,9 @@ extension CollectionScan {
 
     /// Corrects the result for documents that changed during the scan: subtracts the counts of their old versions, and
     /// adds the counts of their new versions.
-    private func amend(_ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker) throws {
+    private func amend(
+        _ result: inout ScanResult, _ parts: [ScanPart], _ tracker: ChangeTracker, _ unique: inout UniqueSearch
+    ) throws {
         let recheck = ChangeRecheck(
             schema: schema, namespace: namespace, pool: pool, options: options, tracker: tracker)
         do {
@@ -198,6 +203,7 @@ extension CollectionScan {
             let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
             for (part, additions) in zip(parts, additions) { part.subtract(additions) }
             result.tally.merge(outcome.tally)
+            (unique.changed, unique.recheck) = (outcome.changed, outcome.keys)
             result.changedCount = outcome.changed.count
             if outcome.changed.isIncomplete {
                 throw ChangesUnknown(

@@ -12,7 +12,7 @@ import SystemPackage
 struct FileThreads: Sendable {
     /// The results of all threads except the thread that calls ``add(to:)``.
     private final class Others: Sendable {
-        let results = Mutex<[Result<Tally, any Error>]>([])
+        let results = Mutex<[Result<(tally: Tally, keys: UniqueLog?), any Error>]>([])
         let ended = Semaphore()
     }
 
@@ -23,26 +23,31 @@ struct FileThreads: Sendable {
     private var count: Int { part.options.listeners.onFailure == nil ? part.options.threads : 1 }
 
     /// Adds all documents of the file to `tally`, whose samples are then the same as with a single thread.
+    /// - Parameter keys: The log of this thread for the keys of the documents in unique indexes.
+    /// - Returns: The logs of the other threads.
     /// - Throws: ``DumpError``, or ``ScanStopped``.
-    func add(to tally: inout Tally) throws {
+    func add(to tally: inout Tally, _ keys: UniqueLog?) throws -> [UniqueLog] {
         let blocks = try FileBlocks(of: path)
         let others = Others()
         for number in 1..<count {
             PosixThread.start(name: "check-\(number)") { [self] in
                 var tally = part.options.makeTally(part.schema)
-                let result = Result { try add(blocks, to: &tally) }
-                others.results.withLock { $0.append(result.map { tally }) }
+                let keys = UniqueLog(part.schema, options: part.options)
+                let result = Result { try add(blocks, to: &tally, keys) }
+                others.results.withLock { $0.append(result.map { (tally, keys) }) }
                 others.ended.signal()
             }
         }
-        let result = Result { try add(blocks, to: &tally) }
+        let result = Result { try add(blocks, to: &tally, keys) }
         for _ in 1..<count { others.ended.wait() }
         if let failure = blocks.failure { throw failure }
         try result.get()
-        for other in others.results.withLock({ $0 }) { tally.merge(try other.get()) }
+        let parts = try others.results.withLock { $0 }.map { try $0.get() }
+        for other in parts { tally.merge(other.tally) }
+        return parts.compactMap(\.keys)
     }
 
-    private func add(_ blocks: FileBlocks, to tally: inout Tally) throws {
+    private func add(_ blocks: FileBlocks, to tally: inout Tally, _ keys: UniqueLog?) throws {
         var pacer = ScanPacer(part.options)
         defer { pacer.finish() }
         let ledger = part.options.judging.ledger
@@ -57,6 +62,7 @@ struct FileThreads: Sendable {
                 do throws(BSONError) {
                     let document = try BSONView(bytes.extracting(start..<start + length))
                     try tally.add(document, ledger: ledger, validating: true)
+                    try keys?.add(document, tally.lastCounted)
                 } catch { return blocks.end(by: error, in: place) }
                 place = .init(documents: place.documents + 1, offset: place.offset + Int64(length))
                 range = start + length..<range.upperBound

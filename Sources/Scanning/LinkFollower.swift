@@ -25,7 +25,7 @@ struct LinkFollower {
     private struct Source {
         var id: BSONValue
         var keys: [LinkedKey]
-        var judged: Judged
+        var counted: CountedVerdicts
     }
 
     /// Prepares to follow the links of a schema.
@@ -52,7 +52,7 @@ struct LinkFollower {
     mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
         let keys = try schema.linkedKeys(of: document)
         guard !keys.isEmpty, let id = try document.find("_id") else { return }
-        pending.append(Source(id: try document.value(id), keys: keys, judged: tally.judged))
+        pending.append(Source(id: try document.value(id), keys: keys, counted: tally.lastCounted))
         pendingCount += keys.count
         if pendingCount >= 1_000 { try flush(into: &tally) }
     }
@@ -73,7 +73,7 @@ struct LinkFollower {
                     findings.insert(LinkFinding(.targetUnsyncable, link: linked.link, type: linked.type))
                 }
             }
-            if !findings.isEmpty { tally.add(findings, of: source.id, judged: source.judged) }
+            if !findings.isEmpty { tally.add(findings, of: source.id, counted: source.counted) }
         }
         pending.removeAll(keepingCapacity: true)
         pendingCount = 0

@@ -1,5 +1,6 @@
 package import BSON
 package import Checking
+import ServerSchema
 
 /// The settings of a scan: what it reads, how it judges the documents, and which resources it uses.
 package struct ScanOptions: Sendable {
@@ -77,6 +78,15 @@ package struct ScanOptions: Sendable {
         /// Called regularly with the number of documents that a thread read since its last call; negative if the
         /// reading starts over.
         package var progress: @Sendable (Int) -> Void = { _ in }
+    }
+
+    /// Returns a clause for each unique index that the scan does not judge.
+    func unjudgedKeys(of schema: CompiledSchema) -> [String] {
+        let all = selection.isEmpty && sampleSize == nil
+        return schema.uniqueKeys.compactMap { key in
+            let reason = all ? key.unjudged : "not all documents were read"
+            return reason.map { "values of the unique index \(key.name) were not compared, because \($0)" }
+        }
     }
 
     /// Returns an empty tally with the settings of the scan.

@@ -46,13 +46,22 @@ package struct SourceScan: Sendable {
     /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, or ``ScanStopped``.
     package func run() throws -> SourceFindings {
         var tallies = parts.map { $0.options.makeTally($0.schema) }
+        let keys = parts.map { UniqueLog($0.schema, options: $0.options) }
+        var logs = keys.map { [$0].compactMap(\.self) }
         let facts = try reader.read { index, document in
             try tallies[index].add(document, ledger: parts[index].options.judging.ledger)
+            try keys[index]?.add(document, tallies[index].lastCounted)
         } file: { index, path in
-            try FileThreads(part: parts[index], path: path).add(to: &tallies[index])
+            logs[index] += try FileThreads(part: parts[index], path: path).add(to: &tallies[index], keys[index])
         }
         var notes: [String] = []
-        for index in tallies.indices { notes += try compareIDTexts(of: index, in: &tallies) }
+        for index in tallies.indices {
+            let options = parts[index].options
+            try UniqueSearch(logs: logs[index], temporaryFolder: options.temporaryFolder).count(in: &tallies[index])
+            logs[index] = []
+            notes += options.unjudgedKeys(of: parts[index].schema).map { "\(parts[index].namespace): \($0)" }
+            notes += try compareIDTexts(of: index, in: &tallies)
+        }
         var findings = SourceFindings(tallies: tallies, facts: facts)
         findings.facts.notes += notes
         return findings

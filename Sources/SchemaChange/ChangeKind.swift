@@ -53,6 +53,8 @@ public struct ChangeKind: Hashable, Sendable {
         case clientMigration = "client-migration"
         /// After the change, devices first process the collection's history up to the change.
         case catchUp = "catch-up"
+        /// A unique index of the newer schema cannot be created while several documents have one value.
+        case failedIndex = "failed-index"
         /// A Prisma client of the newer schema fails to read documents that a client of the older one wrote.
         case failedQueries = "failed-queries"
         /// A Prisma client of the older schema fails to read documents that a client of the newer one writes.
@@ -313,6 +315,29 @@ extension ChangeKind {
         .defaultRemoved, server: .nonBreaking, client: .nonBreaking, then: [.mayResync, .unsyncedDocuments],
         .inferred("as an added default"),
         do: "First write the old default into the documents that lack the field: without it they stop syncing.")
+}
+
+/// Changes of unique indexes, which a Prisma schema states.
+extension ChangeKind {
+    /// A new unique index; its verdict for the server is `breaking` once documents with equal values were counted.
+    static let uniqueAdded = unique(
+        .uniqueAdded, .nonBreaking, then: [.failedIndex],
+        "Check the collection before the deploy: db push fails with E11000 while several documents have one value, and "
+            + "null and missing count as one (shipshape check, shipshape plan).")
+    static let uniqueRemoved = unique(.uniqueRemoved, .nonBreaking, then: [], "Nothing.")
+    /// A new unique index that some documents prevent.
+    static let uniqueRefused = unique(
+        .uniqueAdded, .breaking, then: [.failedIndex],
+        "Make the values unique before the deploy, or create a partial index instead (shipshape plan): db push fails "
+            + "with E11000.")
+
+    private static func unique(
+        _ code: SchemaChange.Code, _ server: SchemaChange.Verdict, then consequences: [Consequence], _ advice: String
+    ) -> Self {
+        Self(
+            code, server: server, client: .nonBreaking, then: consequences,
+            .documented("MongoDB manual: Unique Indexes; db push of Prisma creates them"), do: advice)
+    }
 }
 
 /// Changes of constraints, and of the rule for undeclared fields.

@@ -250,6 +250,28 @@ extension Comparison {
     }
 }
 
+/// Compares the unique indexes, which the name of an index does not distinguish.
+extension Comparison {
+    mutating func compareUniqueKeys(_ old: CollectionSchema, _ new: CollectionSchema) {
+        func sides(_ key: UniqueKey, _ schema: CollectionSchema) -> Field {
+            let node = schema.root.node(at: key.path) ?? SchemaNode(location: key.location)
+            return Field(name: "", node: node, isRequired: false)
+        }
+        for key in old.uniqueKeys where !new.uniqueKeys.contains(where: key.isSame) {
+            note(
+                .uniqueRemoved, at: Spot(old: key.path, new: key.path), from: sides(key, old), to: nil as Field?,
+                "the unique index of \(key.words) is removed")
+        }
+        for key in new.uniqueKeys where !old.uniqueKeys.contains(where: key.isSame) {
+            note(
+                .uniqueAdded, at: Spot(old: key.path, new: key.path), from: nil as Field?, to: sides(key, new),
+                "\(key.words) gets a unique index")
+            changes[changes.count - 1].place = key.location
+            changes[changes.count - 1].uniqueKey = key
+        }
+    }
+}
+
 /// Compares constraints, and the rule for undeclared fields.
 extension Comparison {
     /// Records which constraints of a value restrict more than before, and which restrict less.

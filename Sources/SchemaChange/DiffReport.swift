@@ -99,6 +99,14 @@ public struct DiffReport: Sendable {
     }
 }
 
+extension DiffReport {
+    /// Records how many documents a new unique index refuses, which decides the verdict on the change.
+    package mutating func weigh(_ index: Int, refused: Int) {
+        weights?[index]?.refused = refused
+        if refused > 0 { changes[index].kind = .uniqueRefused }
+    }
+}
+
 /// The numbers of documents that a change affects, counted before the newer schema is deployed.
 public struct ChangeWeight: Hashable, Sendable {
     /// The number of documents in the collection.
@@ -110,6 +118,8 @@ public struct ChangeWeight: Hashable, Sendable {
     public var withoutField: Int
     /// The number of documents with values of each type at the path of the change, from the most to the least frequent.
     public var types: [TypeCount]
+    /// The number of documents that a new unique index refuses; `nil` if they were not counted.
+    public internal(set) var refused: Int?
 
     /// The number of documents with values of one type.
     public struct TypeCount: Hashable, Sendable {

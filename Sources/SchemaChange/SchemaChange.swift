@@ -40,6 +40,12 @@ public struct SchemaChange: Hashable, Sendable {
     }
     /// The partner collection, in a list, which takes little memory for a change without one.
     private var partners: [PartnerCollection] = []
+    /// The unique index that is new; `nil` for any other change.
+    public internal(set) var uniqueKey: UniqueKey? {
+        get { uniqueKeys.first }
+        set { uniqueKeys = newValue.map { [$0] } ?? [] }
+    }
+    private var uniqueKeys: [UniqueKey] = []
     /// A clause that says what changed, such as `email becomes required`; it never has a value of a document.
     public var description: String
 
@@ -204,6 +210,10 @@ extension SchemaChange {
         public static let defaultAdded = Self(rawValue: "default-added")
         /// A property has another default.
         public static let defaultChanged = Self(rawValue: "default-changed")
+        /// A unique index is new, so that documents may share values in it.
+        public static let uniqueAdded = Self(rawValue: "unique-added")
+        /// A unique index is removed.
+        public static let uniqueRemoved = Self(rawValue: "unique-removed")
         /// The default of a property was removed.
         public static let defaultRemoved = Self(rawValue: "default-removed")
     }

@@ -57,12 +57,14 @@ public enum SchemaDiff {
                     .collectionMoved, from: old.root, to: new.root, "\(old.namespace) is moved to \(new.namespace)")
             }
             comparison.compareRoots(old.root, new.root)
+            comparison.compareUniqueKeys(old, new)
         case (let old?, nil): comparison.remove(type: old.root)
         case (nil, let new?): comparison.add(type: new.root)
         case (nil, nil): break
         }
         for index in comparison.changes.indices {
             let change = comparison.changes[index]
+            if [.uniqueAdded, .uniqueRemoved].contains(change.code) { continue }
             switch (new ?? old)?.dialect {
             case .appServices?, nil: return comparison.changes
             case .jsonSchema?:

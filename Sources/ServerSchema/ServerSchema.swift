@@ -28,6 +28,8 @@ public struct CollectionSchema: Sendable {
     ///
     /// Each type is described once; types inside it are only referred to (``SchemaNode/isReference``).
     package var types: [String: SchemaNode] = [:]
+    /// The unique indexes that the collection shall get.
+    public var uniqueKeys: [UniqueKey] = []
     /// The data source of the collection; `nil` if neither the path nor the content of the schema file names it.
     public var service: String?
     /// The links from the collection's documents to other documents.

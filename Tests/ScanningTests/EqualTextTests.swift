@@ -1,11 +1,12 @@
 import BSON
 import ServerSchema
+import SystemPackage
 import Testing
 
 @testable import Checking
 @testable import Scanning
 
-/// Tests the search for `_id`s that differ but have equal texts, and the limit on the memory of this search.
+/// Tests the search for `_id`s that differ but have equal texts.
 @Suite struct EqualTextTests {
     /// A generator with a fixed seed, so that a failure can be repeated.
     private struct Random: RandomNumberGenerator {
@@ -75,24 +76,32 @@ import Testing
         #expect(try search([1, .string("1"), .string("a"), .string("a")]).map(IDKey.init) == [.init(1), .init("1")])
     }
 
-    @Test func theMemoryDoesNotGrowWithTheNumberOfIDs() throws {
-        var hashes = RepeatedHashes(folder: nil)
+    @Test func theMemoryDoesNotGrowWithTheNumberOfRecords() throws {
+        let log = KeyLog(folder: nil)
         var random = Random(state: 4)
-        for number in 1...3_000_000 {
-            try hashes.insert(random.next())
-            if number % 1_000_000 == 0 { #expect(hashes.heldBytes < 9 << 20) }
+        let document = BSONDocument([("_id", 1)]).bytes
+        for number in 1...1_000_000 {
+            log.insert(KeyHash(high: random.next(), low: 0), document)
+            if number % 250_000 == 0 { #expect(log.heldBytes < 6 << 20) }
         }
-        try hashes.insert(7)
-        try hashes.insert(7)
-        #expect(try hashes.repeated() == [7])
+        let shared = KeyHash(high: 7, low: 1)
+        for id in [1, 1, 2] as [BSONValue] { log.insert(shared, note: 3, BSONDocument([("_id", id)]).bytes) }
+        let search = SharedKeys(logs: [log])
+        var found: [BSONValue?] = []
+        for part in 0..<KeyLog.partCount {
+            try search.read(part, of: try search.groups(of: part)) { hash, note, document in
+                #expect(hash == shared && note == 3)
+                found.append(BSONDocument(copying: document)["_id"])
+            }
+        }
+        #expect(found == [1, 1, 2])
     }
 
-    @Test func noMoreRepeatedHashesAreReturnedThanTheBound() throws {
-        var hashes = RepeatedHashes(folder: nil)
-        for hash in 0..<UInt64(RepeatedHashes.most + 10) {
-            try hashes.insert(hash << 40 | hash)
-            try hashes.insert(hash << 40 | hash)
+    @Test func aFolderThatCannotBeWrittenIsAnError() {
+        let log = KeyLog(folder: "/nowhere")
+        for number in 0..<1_000 {
+            log.insert(KeyHash(high: UInt64(number), low: 0), BSONDocument([("_id", .integer(number))]).bytes)
         }
-        #expect(try hashes.repeated().count == RepeatedHashes.most)
+        #expect(throws: Errno.noSuchFileOrDirectory) { try log.read(0) { _, _, _ in } }
     }
 }

@@ -25,8 +25,7 @@ extension PrismaSchema {
     private typealias Words = (paths: [String], fields: [String])
 
     private func add(_ words: Words, _ isUnique: Bool, named name: String, to model: inout Model) {
-        let suffix = isUnique ? "key" : "idx"
-        let usual = "\(model.collection)_\(words.paths.joined(separator: "_").replacing(".", with: "_"))_\(suffix)"
+        let usual = PrismaIndex.name(words.paths, isUnique: isUnique, of: model.collection)
         let map = name == usual ? "" : "map: \(name.quotedAsJSON)"
         if isUnique, words.fields.count == 1, let place = model.fields.firstIndex(where: { $0.name == words.fields[0] })
         {

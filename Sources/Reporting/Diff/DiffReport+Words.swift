@@ -44,6 +44,8 @@ extension DiffReport {
     /// client, or both.
     private var failingClients: String {
         switch (worst(\.server), worst(\.client)) {
+        case (.breaking, _) where changes.allSatisfy({ $0.kind.verdict != .breaking || $0.code == .uniqueAdded }):
+            "Unique indexes of the newer schema refuse documents."
         case (.breaking, .breaking): "Older and newer clients do not read each other's documents."
         case (.breaking, _): "The newer client fails on documents that the older one wrote."
         default: olderClientsSentence
@@ -121,6 +123,10 @@ extension ChangeWeight {
     /// Returns the document counts that matter for the kind of `change`, such as the number of documents that lack its
     /// field.
     func words(for change: SchemaChange) -> String {
+        if let refused {
+            return
+                "\(refused.grouped) of \(self.documents.documents) \(refused == 1 ? "is" : "are") refused by the index"
+        }
         guard !change.oldPath.isRoot else { return self.documents.documents }
         let all = "of \(self.documents.documents)"
         switch change.code {
@@ -153,6 +159,7 @@ extension ChangeKind.Consequence {
         case .refusedWrites: "writes of documents that do not conform are refused"
         case .clientMigration: "clients that have a local file need a higher schema version"
         case .catchUp: "devices first catch up with the history up to the change"
+        case .failedIndex: "the index is not created while several documents have one value"
         case .failedQueries: "the newer client fails on documents that the older one wrote"
         case .failedOldClients: "older clients fail on documents that the newer one writes"
         case .changedValues: "clients read other values than those that were written"

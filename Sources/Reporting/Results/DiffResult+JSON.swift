@@ -58,6 +58,7 @@ extension DiffResult {
     private func weight(_ weight: ChangeWeight) -> ReportValue {
         [
             "total": weight.documents, "holding": weight.withField, "lacking": weight.withoutField,
+            "refused": weight.refused,
             "types": ReportValue.object(weight.types.map { ($0.type, .integer($0.documents)) }),
         ]
     }

@@ -18,6 +18,8 @@ struct ChangeRecheck {
         var time: ClusterTime
         var changed: ChangedIDs
         var tally: Tally
+        /// The keys of the changed documents in unique indexes; `nil` if there are none to compare.
+        var keys: UniqueLog?
         /// The reason why not all documents were read as of exactly ``time``; `nil` if all were.
         var blur: String?
     }
@@ -76,8 +78,8 @@ struct ChangeRecheck {
             let time = ClusterTime(rawValue: stamp)
             try tracker.wait(until: time)
             let changed = tracker.changed
-            let tally = try judge(changed, client, try session.options(adding: Self.snapshot))
-            return Outcome(time: time, changed: changed, tally: tally, blur: nil)
+            let (tally, keys) = try judge(changed, client, try session.options(adding: Self.snapshot))
+            return Outcome(time: time, changed: changed, tally: tally, keys: keys, blur: nil)
         }
         return nil
     }
@@ -90,19 +92,21 @@ struct ChangeRecheck {
         session.advance(to: earliest)
         let changed = tracker.changed
         let options: BSONDocument = ["readConcern": ["level": "majority"], "comment": "shipshape check"]
-        let tally = try judge(changed, client, try session.options(adding: options))
+        let (tally, keys) = try judge(changed, client, try session.options(adding: options))
         return Outcome(
-            time: ClusterTime(rawValue: earliest), changed: changed, tally: tally,
+            time: ClusterTime(rawValue: earliest), changed: changed, tally: tally, keys: keys,
             blur: "the server cannot read \(namespace) as of a given time, so documents that changed during the scan "
                 + "were judged as of shortly after it")
     }
 
-    private func judge(_ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument) throws -> Tally
-    {
+    private func judge(
+        _ changed: ChangedIDs, _ client: borrowing Client, _ commonOptions: BSONDocument
+    ) throws -> (Tally, UniqueLog?) {
         if let onRetraction = options.listeners.onRetraction {
             for id in changed.all { onRetraction(schema.namespace, id) }
         }
         var tally = options.makeTally(schema)
+        let keys = UniqueLog(schema, options: options)
         var judged: Set<DocumentKey> = []
         let reader = IDReader(
             collection: client.collection(namespace), filter: options.selection, options: commonOptions)
@@ -113,9 +117,10 @@ struct ChangeRecheck {
                 return
             }
             try tally.add(document, ledger: options.judging.ledger)
+            try keys?.add(document, tally.lastCounted)
             if options.isStopped() { throw ScanStopped() }
         }
-        return tally
+        return (tally, keys)
     }
 
     /// The options of a read from a snapshot.

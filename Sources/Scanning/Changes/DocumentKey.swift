@@ -22,17 +22,22 @@ package struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
 }
 
 extension Hasher {
+    /// Adds a value, so that values that are equal in MongoDB's order of values have the same hash.
     @inline(__always)
-    fileprivate mutating func combine(_ element: BSONElement, of view: borrowing BSONView) throws(BSONError) {
+    mutating func combine(_ element: BSONElement, of view: borrowing BSONView) throws(BSONError) {
         combine(element.type.sortPlace)
         switch element.type {
         case .int, .long, .double, .decimal: combine(number: element, of: view)
-        case .object, .array: try combine(nested: element, of: view)
+        case .object, .array: try combine(nested: view.document(element))
+        case .javascriptWithScope:
+            let scope = try view.scope(element)
+            combine(view.bytes.extracting(element.valueOffset + 4..<scope.start))
+            try combine(nested: scope)
         default: combine(view.valueBytes(element))
         }
     }
 
-    private mutating func combine(_ bytes: RawSpan) {
+    mutating func combine(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe combine(bytes: $0) }
     }
 
@@ -57,8 +62,7 @@ extension Hasher {
     }
 
     @inline(never)
-    private mutating func combine(nested element: BSONElement, of view: borrowing BSONView) throws(BSONError) {
-        let content = try view.document(element)
+    private mutating func combine(nested content: borrowing BSONView) throws(BSONError) {
         var position = content.firstPosition
         while let child = try content.next(&position) {
             combine(child.nameLength)

@@ -15,11 +15,14 @@ final class ScanPart: @unchecked Sendable {
     /// The log of each document's contribution to the tally, so that the contribution of a changed document can be
     /// subtracted; `nil` if the scan does not follow changes.
     let seen: SeenLog?
+    /// The keys of the documents in unique indexes; `nil` if there are none to compare.
+    let keys: UniqueLog?
     /// The latest cluster time at which the thread read; 0 if it was not recorded.
     var readTime: UInt64 = 0
 
     init(_ schema: CompiledSchema, options: ScanOptions, tracksChanges: Bool) {
         tally = options.makeTally(schema, keepingContributions: tracksChanges)
+        keys = UniqueLog(schema, options: options)
         seen =
             tracksChanges
             ? SeenLog(bound: options.seenInMemory / options.readers, folder: options.temporaryFolder) : nil
@@ -27,6 +30,7 @@ final class ScanPart: @unchecked Sendable {
 
     func add(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
         try tally.add(document, ledger: ledger)
+        try keys?.add(document, tally.lastCounted)
         guard let seen, let key = try DocumentKey(of: document) else { return }
         seen.append(key, tally.lastContribution)
     }

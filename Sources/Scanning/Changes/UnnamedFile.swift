@@ -3,10 +3,14 @@ import SystemPackage
 
 /// A temporary file that is in no folder; the system deletes it when the process closes it or ends.
 enum UnnamedFile {
+    /// Returns `folder`, or for `nil` the folder that `TMPDIR` names, or else `/tmp`.
+    static func folder(_ folder: String?) -> String {
+        folder ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
+    }
+
     /// Creates and opens a file in `folder`; `nil` means the folder that `TMPDIR` names, or else `/tmp`.
     static func open(in folder: String?) throws(Errno) -> FileDescriptor {
-        let folder = folder ?? (unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp")
-        var path = Array((folder + "/shipshape-XXXXXX").utf8CString)
+        var path = Array((self.folder(folder) + "/shipshape-XXXXXX").utf8CString)
         let descriptor = unsafe mkstemp(&path)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
         _ = unsafe unlink(path)

@@ -182,7 +182,9 @@ extension PrismaLint {
             if index.isUnique, index.fields.count == 1, model[index.fields[0].path]?.isID == true {
                 refuse("over the @id, which is unique already", remedy: "remove \(index.mark)")
             }
-            let name = storedName(of: index)
+            let alias = index.attribute.name.text == "index" ? index.text("name") : nil
+            let usual = PrismaIndex.name(index.fields.map(\.path), isUnique: index.isUnique, of: model.collection)
+            let name = index.text("map") ?? alias ?? usual
             if let other = names.updateValue(place, forKey: name) {
                 refuse("with the name \(name) of another index", remedy: "change map; the other is at \(other)")
             }
@@ -213,16 +215,6 @@ extension PrismaLint {
             }
         }
         return nil
-    }
-
-    /// The name that an index gets in the database.
-    ///
-    /// Source: `ConstraintNames` in `psl-core/src/datamodel_connector/constraint_names.rs` of prisma/prisma-engines.
-    private func storedName(of index: PrismaIndex) -> String {
-        let alias = index.attribute.name.text == "index" ? index.text("name") : nil
-        let paths = index.fields.map { $0.path.split(separator: ".").joined(separator: "_") }
-        let suffix = index.isUnique ? "key" : "idx"
-        return index.text("map") ?? alias ?? "\(model.collection)_\(paths.joined(separator: "_"))_\(suffix)"
     }
 
     private func refusalsOfArguments(_ index: PrismaIndex) -> [(message: String, remedy: String)] {

@@ -1,5 +1,5 @@
 /// An index that a Prisma schema declares: `@unique` on a field, or `@@unique`, `@@index` or `@@fulltext` on a model.
-struct PrismaIndex {
+package struct PrismaIndex {
     /// The attribute as the file has it.
     let attribute: PrismaSyntax.Attribute
     /// The indexed fields: the names of the schema, with dots into embedded types.
@@ -64,4 +64,17 @@ struct PrismaIndex {
             }
         }
     }
+
+    /// Returns the name that Prisma gives to an index in the database, such as `User_email_key`.
+    ///
+    /// Source: `constraint_names.rs` in prisma/prisma-engines at 17f841c3.
+    package static func name(_ paths: [String], isUnique: Bool, of collection: String) -> String {
+        let suffix = isUnique ? "_key" : "_idx"
+        var name = "\(collection)_" + paths.joined(separator: "_").replacing(".", with: "_")
+        while name.utf8.count > longest - suffix.utf8.count { name.removeLast() }
+        return name + suffix
+    }
+
+    /// The most bytes of the name of an index that Prisma makes for MongoDB.
+    private static let longest = 127
 }

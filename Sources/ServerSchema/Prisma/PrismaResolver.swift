@@ -243,20 +243,12 @@ extension PrismaResolver {
                 fail(
                     .unsupported, at: attribute.name.location, "MongoDB has no ids of several fields",
                     remedy: "mark one field with @id @map(\"_id\")")
-            case "unique": if let name = Self.onlyField(of: attribute) { model.uniqueFields.insert(name) }
             case let name where Self.modelAttributes.contains(name): break
             default: unknown(attribute, among: Self.modelAttributes, of: "a model", mark: "@@")
             }
         }
         checkID(of: model, in: block)
         return model
-    }
-
-    /// Returns the field of an attribute such as `@@unique([email])`; `nil` if it names several fields, or none.
-    private static func onlyField(of attribute: PrismaSyntax.Attribute) -> String? {
-        let fields = attribute.arguments.first { $0.name == nil || $0.name?.text == "fields" }?.value.value
-        guard case .list(let list)? = fields, list.count == 1, case .word(let name) = list[0].value else { return nil }
-        return name
     }
 
     private mutating func checkID(of model: PrismaSchema.Model, in block: PrismaSyntax.Block) {

@@ -24,6 +24,7 @@ extension PrismaSchema {
                 root: conversion.object(model, isRoot: true), dialect: .prisma)
             collection.types = definitions
             collection.relations = relations(of: model, in: database)
+            collection.uniqueKeys = uniqueKeys(of: model)
             collections.append(collection)
         }
         notes += conversion.notes
@@ -100,12 +101,14 @@ private struct PrismaConversion {
         node.title = model.name
         node.hasProperties = true
         let related = model.relatedModels
+        let uniques = Set(
+            PrismaIndex.all(of: model).filter { $0.isUnique && $0.fields.count == 1 }.map { $0.fields[0].path })
         var (properties, required): ([SchemaNode.Property], [String]) = ([], [])
         for field in model.fields where field.isRead {
             var property = SchemaNode.Property(name: field.storedName, node: value(field))
             if isRoot, field.isID { property.name = "_id" }
             property.node.use.keyOfModel = related[field.name]
-            property.node.use.isUnique = field.isUnique || model.uniqueFields.contains(field.name)
+            property.node.use.isUnique = field.isUnique || uniques.contains(field.name)
             if case .function(let name)? = field.defaultValue { property.node.use.function = name }
             property.node.deprecation = field.deprecation
             if property.name != field.name { property.clientName = field.name }

@@ -66,8 +66,6 @@ package struct PrismaSchema: Sendable {
         package var collection: String
         /// The fields of the model or type, in the file's order.
         package var fields: [Field] = [] { didSet { index = NameIndex(count: fields.count) } }
-        /// The fields that `@@unique` names alone.
-        package var uniqueFields: Set<String> = []
         /// Whether the client leaves the model out (`@@ignore`).
         package var isIgnored = false
         /// The last lines of the model's text, after those that the other properties have: comments, and attributes

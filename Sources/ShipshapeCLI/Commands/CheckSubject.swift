@@ -1,4 +1,5 @@
 internal import BSON
+internal import Check
 internal import Checking
 internal import Concurrency
 internal import Files
@@ -28,7 +29,9 @@ struct CheckSubject {
             }
             engine?.model = try ObjectBoxModel.read(at: schema.name)
         } else if let argument = command.subject.schema {
-            schema = try await Self.read(argument, only: named, command)
+            var schema = try await Self.read(argument, only: named, command)
+            Settings.current.file.unique.add(to: &schema)
+            self.schema = schema
             (hasSchema, self.engine) = (true, engine)
             try command.engine.check(for: schema)
             return

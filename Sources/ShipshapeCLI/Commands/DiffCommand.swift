@@ -184,6 +184,7 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
         report.weights = try await onOwnedThread(name: "weigh") { () throws in
             try ChangeCensus(changes).weights(on: try pool.client())
         }
+        try await KeyCensus(isStopped: { [stop = frame.stop] in stop.isRaised }).weigh(&report, on: pool)
         report.serve(by: try await report.partners(in: StateDatabase.name, on: pool))
     }
 }

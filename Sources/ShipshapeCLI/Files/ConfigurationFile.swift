@@ -45,6 +45,9 @@ struct ConfigurationFile: Sendable {
     /// The thresholds for failing documents, each for one collection or for one rule in a collection.
     private(set) var thresholds: [FailingThreshold] = []
 
+    /// The unique indexes of collections with a validator.
+    private(set) var unique = UniqueKeysSetting()
+
     /// The commands to run at events of a run, by the name of the event, as `--on` takes them.
     private(set) var hooks: [String: String] = [:]
 
@@ -90,7 +93,7 @@ struct ConfigurationFile: Sendable {
     ) throws(LocatedError) {
         guard let root = try YAMLFile.rootIfAny(of: text, path: path) else { return }
         let names = Known.all.map(\.name)
-        let ofFile = ["schema", "thresholds", "renames", "removed", "on", "environments"]
+        let ofFile = ["schema", "thresholds", "renames", "removed", "unique", "on", "environments"]
         let members = try Self.members(root, "the configuration", names + ofFile, elsewhere: Self.places(of: []))
         values = try Self.values(of: members, variables)
         schema = try members["schema"]?.text(of: "\"schema\"")
@@ -103,6 +106,7 @@ struct ConfigurationFile: Sendable {
         if let list = members["thresholds"], !list.isEmptyList {
             thresholds = try list.elements(of: "\"thresholds\"").map(Self.threshold)
         }
+        if let node = members["unique"] { unique = try UniqueKeysSetting(node) }
         if let node = members["on"] {
             let events = Hook.allCases.map(\.rawValue)
             let entries = try Self.members(node, "\"on\"", events, elsewhere: Self.places(of: names + ofFile))

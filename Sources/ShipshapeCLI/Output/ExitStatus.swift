@@ -76,7 +76,7 @@ enum ExitStatus: Int32, Error {
         case let error as MongoError: self = Self(for: error)
         case let error as RunError: self = Self(for: error)
         case is LedgerUnreadable, is MissingPrivileges: self = .notPermitted
-        case is OutputError: self = .cannotWrite
+        case is OutputError, is TemporaryFileError: self = .cannotWrite
         case is WatchError, is PasswordFileError, is LimitError: self = .badConfiguration
         case is ReplacedError, is StopAsked, is ReadingStopped: self = .stopped
         default: self = .bug

@@ -33,6 +33,22 @@ enum ConfigurationSchema {
                     }
                   }
                 },
+                "unique": {
+                  "description": "unique indexes that collections with a validator shall get",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "required": ["collection", "fields"],
+                    "additionalProperties": false,
+                    "properties": {
+                      "collection": { "type": "string", "pattern": "^[^.]+\\\\..+$" },
+                      "fields": { "type": "array", "items": { "type": "string" } },
+                      "name": { "type": "string" },
+                      "sparse": { "type": "boolean" },
+                      "collation": { "type": "object" }
+                    }
+                  }
+                },
                 "renames": {
                   "description": "renames between versions of the schema, as OLD=NEW",
                   "type": "array",

@@ -14,7 +14,8 @@ internal import ServerSchema
 extension PlanCommand {
     /// Plans the repair of the documents that fail a schema now.
     func planRepairs(of argument: SchemaArgument) async throws -> CommandOutcome {
-        let schema = try await argument.read(namespace: asked, takesPrisma: true, connection: connection)
+        var schema = try await argument.read(namespace: asked, takesPrisma: true, connection: connection)
+        Settings.current.file.unique.add(to: &schema)
         return try await planRepairs(NamedSchema(argument: argument, schema: schema), try engine.settings())
     }
 

@@ -1,0 +1,347 @@
+import BSON
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests the judgement of unique indexes; `createIndex` on the server is the oracle.
+@Suite struct UniqueTests {
+    /// Returns the text of a Prisma schema with one model for the collection `U`.
+    private static func schema(_ lines: String...) -> String {
+        """
+        datasource db {
+          provider = "mongodb"
+        }
+        model U {
+          id Int @id @map("_id")
+          \(lines.joined(separator: "\n  "))
+        }
+        type Address {
+          number Int? @map("nr")
+          x Json?
+        }
+        """
+    }
+
+    /// A check of the collection `U`, and what the server says of the same index.
+    private struct Outcome {
+        var exitCode: Int32?
+        var output: String
+        /// The `_id`s of the failing documents, by the rule that each breaks.
+        var failing: [String: Set<Int>] = [:]
+        /// The collection in the JSON report.
+        var collection: BSONDocument
+
+        var all: Set<Int> { failing.values.reduce([]) { $0.union($1) } }
+
+        func group(_ rule: String) -> BSONDocument? {
+            collection["groups"]?.document?.values.compactMap(\.document).first { $0["rule"]?.text == rule }
+        }
+    }
+
+    private static func check(
+        _ backfill: BackfillCase, _ file: String = "s.prisma", _ flags: [String] = []
+    ) async throws -> Outcome {
+        let failures = backfill.folder.appending("failing.jsonl").string
+        let run = try await Program.run(
+            [
+                "check", backfill.folder.appending(file).string, "-o", "json", "--failures", failures,
+                "SHIPSHAPE_DATABASE=\(backfill.database.name)",
+            ] + (flags.contains("--source") ? [] : ["--uri", backfill.uri]) + flags)
+        let report = try BSONDocument(extendedJSON: run.output.isEmpty ? "{}" : run.output)
+        let collection = report["collections"]?.document?.values.first?.document ?? [:]
+        var outcome = Outcome(exitCode: run.exitCode, output: run.output + run.errors, collection: collection)
+        for line in try String(contentsOfFile: failures, encoding: .utf8).split(separator: "\n") {
+            let record = try BSONDocument(extendedJSON: String(line))
+            guard let id = record["_id"]?.integer else { continue }
+            for violation in record["violations"]?.document?.values.compactMap(\.document) ?? [] {
+                outcome.failing[violation["rule"]?.text ?? "", default: []].insert(id)
+            }
+        }
+        return outcome
+    }
+
+    /// Creates an index, and returns the code of the server's error; `nil` if the server accepts the documents.
+    private static func create(
+        _ paths: [String], in database: TestDatabase, _ collection: String = "U", isSparse: Bool = false
+    ) async throws -> Int? {
+        let index: BSONValue = [
+            "key": .object(BSONDocument(paths.map { ($0, 1) })), "name": "u", "unique": true,
+            "sparse": .bool(isSparse),
+        ]
+        do {
+            _ = try await database.run(["createIndexes": .string(collection), "indexes": .array(of: [index])])
+            return nil
+        } catch {
+            return Int("\(error)".contains("parallel arrays") ? 171 : 11_000)
+        }
+    }
+
+    private static func with<R>(
+        _ documents: [BSONDocument], _ schema: String, _ body: (BackfillCase) async throws -> R
+    ) async throws -> R {
+        try await Mongod.shared.withBackfill { backfill in
+            try await backfill.database.fill("U", documents)
+            try backfill.write("s.prisma", schema)
+            return try await body(backfill)
+        }
+    }
+
+    // MARK: the public reports
+
+    /// A report on `db push`: the fields of a model, its documents, and the documents that the index refuses.
+    private struct Report: CustomTestStringConvertible, Sendable {
+        var issue: String
+        var fields: [String]
+        var documents: [BSONDocument]
+        var duplicates: Set<Int> = []
+        var nulls: Set<Int> = []
+        var testDescription: String { issue }
+    }
+
+    private static let reports = [
+        Report(
+            issue: "orm 12827: one email twice", fields: ["email String @unique"],
+            documents: [["_id": 1, "email": "a"], ["_id": 2, "email": "b"], ["_id": 3, "email": "a"]],
+            duplicates: [1, 3]),
+        Report(
+            issue: "orm 23870: two documents without the optional field",
+            fields: ["email String", "mobile String? @unique"],
+            documents: [
+                ["_id": 1, "email": "a"], ["_id": 2, "email": "b", "mobile": nil],
+                ["_id": 3, "email": "c", "mobile": "1"],
+            ], nulls: [1, 2]),
+        Report(
+            issue: "orm 13444: a pair", fields: ["email String", "tenant String?", "@@unique([email, tenant])"],
+            documents: [
+                ["_id": 1, "email": "a", "tenant": "x"], ["_id": 2, "email": "a", "tenant": "y"],
+                ["_id": 3, "email": "a", "tenant": "x"], ["_id": 4, "email": "b"], ["_id": 5, "email": "b"],
+            ], duplicates: [1, 3], nulls: [4, 5]),
+        Report(
+            issue: "orm 14267: a path into a type",
+            fields: ["a Address?", "@@unique([a.number(sort: Desc)], map: \"n\")"],
+            documents: [
+                ["_id": 1, "a": ["nr": 1]], ["_id": 2, "a": ["nr": 1.0]], ["_id": 3, "a": ["nr": 2]], ["_id": 4],
+            ], duplicates: [1, 2]),
+        Report(
+            issue: "orm 14697: a list", fields: ["tags String[] @unique"],
+            documents: [
+                ["_id": 1, "tags": ["a", "b", "a"]], ["_id": 2, "tags": ["c", "b"]], ["_id": 3, "tags": []],
+                ["_id": 4, "tags": ["d"]],
+            ], duplicates: [1, 2]),
+        Report(
+            issue: "orm 17689: two empty lists", fields: ["tags String[] @unique"],
+            documents: [["_id": 1, "tags": []], ["_id": 2, "tags": []], ["_id": 3, "tags": ["a"]]], duplicates: [1, 2]),
+    ]
+
+    @Test(arguments: reports) private func everyReportIsFoundBeforeTheDeploy(_ report: Report) async throws {
+        let new = Self.schema(report.fields.joined(separator: "\n  "))
+        try await Self.with(report.documents, new) { backfill in
+            let old = new.replacing(#/ @unique|@@unique.*/#, with: "")
+            try backfill.write("old.prisma", old)
+            for flags in [[], ["--active", backfill.folder.appending("old.prisma").string]] as [[String]] {
+                let failures = try await Self.check(backfill, "s.prisma", flags)
+                #expect(failures.exitCode == 1, "\(failures.output)")
+                #expect(failures.failing["unique-duplicate", default: []] == report.duplicates, "\(failures.output)")
+                #expect(failures.failing["unique-null", default: []] == report.nulls, "\(failures.output)")
+                #expect(!failures.output.contains("Safe to deploy"))
+            }
+            let arguments = ["--uri", backfill.uri, "SHIPSHAPE_DATABASE=\(backfill.database.name)"]
+            let files = ["old.prisma", "s.prisma"].map { backfill.folder.appending($0).string }
+            let diff = try await Program.run(["diff"] + files + arguments)
+            let count = report.duplicates.union(report.nulls).count
+            #expect(diff.exitCode == 1, "\(diff.output)\(diff.errors)")
+            #expect(
+                diff.output.contains("unique-added  \(count) of \(report.documents.count) documents"), "\(diff.output)")
+            let back = try await Program.run(["diff"] + files.reversed() + arguments)
+            #expect(back.exitCode == 0 && back.output.contains("unique-removed"), "\(back.output)")
+            let plan = try await Program.run(["plan", files[1]] + arguments)
+            #expect(plan.output.contains("partialFilterExpression"), "\(plan.output)")
+        }
+    }
+
+    @Test func aReportNamesTheGroupsWithTheirSizes() async throws {
+        let documents: [BSONDocument] = (0..<9).map { ["_id": .integer($0), "email": .string("\($0 % 4)")] }
+        try await Self.with(documents, Self.schema("email String @unique")) { backfill in
+            let group = try #require(try await Self.check(backfill).group("unique-duplicate"))
+            #expect(group["documents"] == 9)
+            let keys = try #require(group["equal_values"]?.document)
+            #expect(keys["values"] == 4)
+            let largest = keys["largest"]?.document?.values.compactMap(\.document) ?? []
+            #expect(largest.map { $0["documents"] } == [3, 2, 2, 2])
+            #expect(largest.first?["sample_ids"]?.document?.values == [0, 4, 8])
+            #expect(largest.first?["value"] == .null)
+            let shown = try #require(
+                try await Self.check(backfill, "s.prisma", ["--show-values"]).group("unique-duplicate"))
+            #expect("\(shown["equal_values"] ?? .null)".contains("0"))
+        }
+    }
+
+    // MARK: equality
+
+    /// One value of each kind; some of them are equal in an index.
+    private static let values: [BSONValue] = [
+        1, .long(1), 1.0, .decimal(Decimal128(1)), 0, 0.0, -0.0, .double(.nan), .decimal(Decimal128("NaN")!),
+        .double(.infinity), 0.1, .decimal(Decimal128("0.1")!), .long(1 << 53 + 1), .double(0x1p53), "a", "A",
+        .symbol("a"), "", .null, .undefined, true, false, .date(milliseconds: 0), .timestamp(0), .minKey, .maxKey,
+        .objectID(ObjectID(high: 1, low: 2)), .binary(subtype: 0, bytes: [1]), .binary(subtype: 5, bytes: [1]),
+        .regex(pattern: "a", options: ""), .regex(pattern: "a", options: "i"), .javascript("a"),
+        .javascriptWithScope("a", ["b": 1]), .javascriptWithScope("a", ["b": 1.0]), [:], ["a": 1, "b": 2],
+        ["b": 2, "a": 1], ["a": 1.0, "b": .long(2)], ["a": nil], [], [[]], [nil], [.undefined], [1], [[1]], [[1.0]],
+        [["a": 1, "b": 2]], ["c": ["a"]], ["c": [.symbol("a")]],
+    ]
+
+    @Test func eachPairOfValuesIsEqualWhereTheServerSaysSo() async throws {
+        let documents = Self.values.enumerated().map { BSONDocument([("_id", .integer($0)), ("v", $1)]) }
+        try await Self.with(documents, Self.schema("v Json @unique")) { backfill in
+            let found = try await Self.check(backfill)
+            var expected: Set<Int> = []
+            for left in documents {
+                for right in documents where left["_id"]!.integer! < right["_id"]!.integer! {
+                    _ = try? await backfill.database.run(["drop": "P"])
+                    try await backfill.database.fill("P", [left, right])
+                    guard try await Self.create(["v"], in: backfill.database, "P") != nil else { continue }
+                    expected.formUnion([left["_id"]!.integer!, right["_id"]!.integer!])
+                }
+            }
+            #expect(found.all.subtracting(expected) == [] && expected.subtracting(found.all) == [], "\(found.output)")
+        }
+    }
+
+    private struct Random: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ state >> 29
+        }
+    }
+
+    private static func value(_ random: inout Random, depth: Int = 0) -> BSONValue {
+        switch random.next() >> 40 % (depth < 3 ? 10 : 7) {
+        case 7: return .array(of: (0..<Int(random.next() >> 40 % 4)).map { _ in value(&random, depth: depth + 1) })
+        case 8, 9:
+            let names = ["x", "nr"].filter { _ in random.next() >> 40 % 2 == 0 }
+            return .object(BSONDocument(names.map { ($0, value(&random, depth: depth + 1)) }))
+        case 6: return values.randomElement(using: &random) ?? .null
+        default: return .integer(Int(random.next() >> 40 % 40))
+        }
+    }
+
+    @Test(arguments: 1...12 as ClosedRange<UInt64>) func randomDocumentsFailWhereTheServerRefusesTheIndex(
+        _ seed: UInt64
+    ) async throws {
+        var random = Random(state: seed)
+        let keys = [["a"], ["a.nr"], ["a.x", "b"], ["a", "b.nr"], ["a.nr", "a.x"], ["b.x", "a.x"]][Int(seed) % 6]
+        let names = keys.map { $0.replacing("nr", with: "number") }
+        let documents = (0..<Int(2 + random.next() >> 40 % 6)).map { id in
+            let fields = ["a", "b"].filter { _ in random.next() >> 40 % 8 > 0 }
+            return BSONDocument([("_id", .integer(id))] + fields.map { ($0, value(&random)) })
+        }
+        let text = Self.schema("a Address?", "b Address?", "@@unique([\(names.joined(separator: ", "))])")
+        try await Self.with(documents, text) { backfill in
+            let live = try await Self.check(backfill)
+            let found = ["unique-duplicate", "unique-null", "unique-arrays"].reduce(into: Set<Int>()) {
+                $0.formUnion(live.failing[$1] ?? [])
+            }
+            var expected: Set<Int> = []
+            // Two documents that an index refuses together, or one alone, are refused in every collection.
+            for left in documents {
+                for right in documents where left["_id"]!.integer! <= right["_id"]!.integer! {
+                    _ = try? await backfill.database.run(["drop": "P"])
+                    try await backfill.database.fill("P", left == right ? [left] : [left, right])
+                    let code = try await Self.create(keys, in: backfill.database, "P")
+                    if code == 171, left != right { continue }
+                    if code != nil { expected.formUnion([left["_id"]!.integer!, right["_id"]!.integer!]) }
+                }
+            }
+            #expect(found == expected, "\(live.output)")
+            let code = try await Self.create(keys, in: backfill.database)
+            #expect((code == nil) == found.isEmpty)
+            let dump = backfill.folder.appending("U.bson").string
+            try Data(documents.flatMap(\.bytes)).write(to: URL(filePath: dump))
+            let offline = try await Self.check(
+                backfill, "s.prisma", ["--source", dump, "--collection", "\(backfill.database.name).U"])
+            #expect(offline.failing == live.failing, "\(offline.output)")
+            #expect(offline.collection["groups"] == live.collection["groups"])
+        }
+    }
+
+    // MARK: plan
+
+    @Test func aPlannedValueIsUniqueAndUndoneExactly() async throws {
+        let documents: [BSONDocument] = [
+            ["_id": 1, "email": "a"], ["_id": 2, "email": "a"], ["_id": 3, "email": "b"], ["_id": 4, "email": "a"],
+        ]
+        try await Self.with(documents, Self.schema("email String @unique")) { backfill in
+            let arguments = ["--uri", backfill.uri, "SHIPSHAPE_DATABASE=\(backfill.database.name)"]
+            let (schema, jobs) = (backfill.folder.appending("s.prisma").string, backfill.folder.appending("jobs"))
+            let plan = try await Program.run(["plan", schema, "--out", jobs.string] + arguments)
+            let file = try #require(PlanCase.files(in: jobs).first, "\(plan.output)\(plan.errors)")
+            let text = try String(contentsOfFile: jobs.appending(file).string, encoding: .utf8)
+            #expect(text.contains("# - {unset: {field: email}, where: {_id: {$in: [1, 2]}}}"), "\(text)")
+            let state = "SHIPSHAPE_STATE_DATABASE=\(backfill.state.name)"
+            let run = try await Program.run(
+                ["backfill", jobs.appending(file).string, "--yes", "--reviewed", state] + arguments)
+            #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+            let written = try await backfill.database.documents("U")
+            #expect(written.map { $0["email"] } == ["a-1", "a-2", "b", "a"])
+            #expect(try await Self.check(backfill).exitCode == 0)
+            let job = try #require(text.firstMatch(of: /job: (\S+)/)?.1)
+            let undo = try await Program.run(["undo", String(job), "--yes", state] + arguments)
+            #expect(undo.exitCode == 0, "\(undo.output)\(undo.errors)")
+            #expect(try await backfill.database.documents("U") == documents)
+        }
+    }
+
+    // MARK: validators
+
+    @Test func theConfigurationStatesTheIndexesOfAValidator() async throws {
+        let documents: [BSONDocument] = [["_id": 1, "a": 1], ["_id": 2, "a": 1.0], ["_id": 3], ["_id": 4]]
+        try await Self.with(documents, "") { backfill in
+            let name = "\(backfill.database.name).U"
+            try backfill.write("v.json", #"{"$jsonSchema": {"bsonType": "object"}}"#)
+            for (options, expected) in [("", [1, 2, 3, 4]), (", sparse: true", [1, 2])] as [(String, Set<Int>)] {
+                try backfill.write("c.yml", "unique: [{collection: \(name), fields: [a]\(options)}]")
+                let configuration = "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)"
+                let found = try await Self.check(backfill, "v.json", ["--collection", name, configuration])
+                #expect(found.exitCode == 1 && found.all == expected, "\(found.output)")
+                let code = try await Self.create(["a"], in: backfill.database, isSparse: !options.isEmpty)
+                #expect(code == 11_000)
+            }
+            try backfill.write("c.yml", "unique: [{collection: \(name), fields: [a], collation: {locale: en}}]")
+            let configuration = "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)"
+            let found = try await Self.check(backfill, "v.json", ["--collection", name, configuration])
+            #expect(found.exitCode == 0 && !found.output.contains("\"safe\": true"), "\(found.output)")
+            #expect(found.output.contains("by which only the server compares"), "\(found.output)")
+        }
+    }
+
+    // MARK: bad input
+
+    @Test func noIndexAcceptsListsAtTwoOfItsPaths() async throws {
+        let documents: [BSONDocument] = [["_id": 1, "a": ["x"], "b": ["y"]], ["_id": 2, "a": ["x"], "b": "y"]]
+        try await Self.with(documents, Self.schema("a String[]", "b String[]", "@@unique([a, b])")) { backfill in
+            let found = try await Self.check(backfill)
+            #expect(found.failing["unique-arrays"] == [1], "\(found.output)")
+            #expect(try await Self.create(["a", "b"], in: backfill.database) == 171)
+        }
+    }
+
+    /// The keys of so many documents do not fit into the buffers, so they are in the temporary file.
+    @Test func allOfManyEqualValuesAreFound() async throws {
+        let count = 60_000
+        try await Mongod.shared.withBackfill { backfill in
+            try await backfill.database.fill("U", count: count) { ["_id": .integer($0), "a": .integer($0 % 2)] }
+            try backfill.write("s.prisma", Self.schema("a Int @unique"))
+            let found = try await Self.check(backfill)
+            #expect(found.all.count == count)
+            #expect(found.group("unique-duplicate")?["documents"] == .integer(count))
+            let full = try await Program.run(
+                [
+                    "check", backfill.folder.appending("s.prisma").string, "--uri", backfill.uri,
+                    "SHIPSHAPE_DATABASE=\(backfill.database.name)",
+                ], environment: ["TMPDIR": "/nowhere"])
+            #expect(full.exitCode == 73, "\(full.output)\(full.errors)")
+            #expect(full.errors.contains("TMPDIR"), "\(full.errors)")
+        }
+    }
+}
