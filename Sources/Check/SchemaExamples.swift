@@ -3,6 +3,24 @@ internal import Checking
 package import ServerSchema
 
 extension ServerSchema {
+    /// Brings a Prisma schema and a validator into one dialect, so that they can be compared; leaves all others alone.
+    ///
+    /// The Prisma schema stands for the documents that its client writes, if it is the older one, and for those that it
+    /// reads, if it is the newer one.
+    /// - Returns: Notes for the user: the meaning of the Prisma schema, and ``examples(beside:_:_:)``.
+    package mutating func bridge(to new: inout ServerSchema, _ own: String, _ others: String) -> [String] {
+        if dialect == .prisma, new.dialect == .jsonSchema {
+            let examples = new.isContract ? [] : examples(beside: new, own, others)
+            if new.isContract { new = new.described }
+            self = written(isClosed: false)
+            return ["\(own) stands for the documents that its client writes"] + examples
+        }
+        guard dialect == .jsonSchema, new.dialect == .prisma else { return [] }
+        let examples = examples(beside: new, own, others)
+        new = new.readable
+        return ["\(others) stands for the documents that its client reads"] + examples
+    }
+
     /// Returns notes with a document of each kind that one of two schemas accepts and the other does not, for the
     /// collections that both have.
     ///
@@ -11,7 +29,7 @@ extension ServerSchema {
     /// - Parameters:
     ///   - own: the name of this schema, as the operator wrote it.
     ///   - others: the name of the other one.
-    package func examples(beside other: ServerSchema, _ own: String, _ others: String) -> [String] {
+    private func examples(beside other: ServerSchema, _ own: String, _ others: String) -> [String] {
         var notes: [String] = []
         for collection in collections {
             guard let second = other[collection.namespace], notes.count < 20 else { continue }

@@ -212,7 +212,10 @@ public struct Tally: Sendable {
     ///
     /// A required relation of Prisma without a document makes the document itself fail; other findings never do.
     /// - Parameter counted: The verdicts under which this tally has already counted the document.
-    package mutating func add(_ findings: Set<LinkFinding>, of id: BSONValue, counted: CountedVerdicts) {
+    /// - Returns: The verdicts under which the document is counted now; `nil` if they are the same.
+    package mutating func add(
+        _ findings: Set<LinkFinding>, of id: BSONValue, counted: CountedVerdicts
+    ) -> CountedVerdicts? {
         let before = counted.contribution
         var result = before
         var failing: [FindingCollector.Located] = []
@@ -231,13 +234,16 @@ public struct Tally: Sendable {
             }
             count(located, of: id, isNew: fails && result.isNew)
         }
-        guard !failing.isEmpty else { return }
+        guard !failing.isEmpty else { return nil }
         counts.replace(before, by: result)
-        guard before.verdict < .possible, let onFailure else { return }
+        let now = CountedVerdicts(
+            result.verdict, active: result.active, unexcepted: result.unexcepted, isInLedger: result.isInLedger)
+        guard before.verdict < .possible, let onFailure else { return now }
         onFailure(
             FailingDocument(
                 namespace: schema.namespace, id: id, verdict: .certain, active: result.active, isInLedger: false,
                 isExcepted: result.unexcepted < .possible, violations: failing.map(schema.violation)))
+        return now
     }
 
     /// Whether the active schema has a relation of the checked one, so that the same documents fail under both.

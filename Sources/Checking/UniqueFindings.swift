@@ -162,8 +162,9 @@ extension Tally {
         let old = counted.contribution
         var new = old
         (new.verdict, new.isUnfound) = (.certain, false)
-        let isFailingAlready = faults.contains { isActive($0.key) }
-        if isFailingAlready { new.active = old.active.map { _ in .certain } }
+        // An index that the active schema lacks is refused now, whatever else is wrong with the documents.
+        let isNew = faults.contains { !isActive($0.key) }
+        new.active = old.active.map { _ in isNew ? .fits : .certain }
         var violations: [Violation] = []
         for (key, fault) in faults {
             let located = schema.located(fault, of: key)
@@ -173,7 +174,7 @@ extension Tally {
             }
             if groups[group].exception == nil { new.unexcepted = .certain }
             groups[group].count += 1
-            if new.isNew { groups[group].newCount += 1 }
+            if new.isNew, !isActive(key) { groups[group].newCount += 1 }
             groups[group].keep(Sample(id: id, value: value?.shortened), atMost: options.sampleCount)
             if onFailure != nil { violations.append(schema.violation(located)) }
         }

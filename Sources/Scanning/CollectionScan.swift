@@ -78,11 +78,11 @@ package struct CollectionScan: Sendable {
         while let range = queue.next() {
             try threads.lend(range, of: collection, session) { document in
                 try part.add(document, ledger: options.judging.ledger)
-                try follower?.add(document, to: &part.tally)
+                try follower?.add(document, to: part)
                 return pacer.mayContinue() && !queue.isClosed
             }
             if options.isStopped() { throw ScanStopped() }
-            try follower?.flush(into: &part.tally)
+            try follower?.flush(into: part)
         }
     }
 }

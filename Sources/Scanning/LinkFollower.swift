@@ -49,17 +49,17 @@ struct LinkFollower {
     ///
     /// Once at least a thousand links are pending, looks up all of them.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
-    mutating func add(_ document: borrowing BSONView, to tally: inout Tally) throws {
+    mutating func add(_ document: borrowing BSONView, to part: ScanPart) throws {
         let keys = try schema.linkedKeys(of: document)
         guard !keys.isEmpty, let id = try document.find("_id") else { return }
-        pending.append(Source(id: try document.value(id), keys: keys, counted: tally.lastCounted))
+        pending.append(Source(id: try document.value(id), keys: keys, counted: part.tally.lastCounted))
         pendingCount += keys.count
-        if pendingCount >= 1_000 { try flush(into: &tally) }
+        if pendingCount >= 1_000 { try flush(into: part) }
     }
 
-    /// Looks up the documents of all pending links, and adds the findings to the tally.
+    /// Looks up the documents of all pending links, and adds the findings to the tally of the part.
     /// - Throws: ``MongoError``, or ``BSONError`` for a damaged document.
-    mutating func flush(into tally: inout Tally) throws {
+    mutating func flush(into part: ScanPart) throws {
         guard !pending.isEmpty else { return }
         var found: [LinkTarget: Found] = [:]
         for (target, keys) in keysByTarget() { found[target] = try lookUp(keys, in: target) }
@@ -73,7 +73,10 @@ struct LinkFollower {
                     findings.insert(LinkFinding(.targetUnsyncable, link: linked.link, type: linked.type))
                 }
             }
-            if !findings.isEmpty { tally.add(findings, of: source.id, counted: source.counted) }
+            guard !findings.isEmpty else { continue }
+            if let counted = part.tally.add(findings, of: source.id, counted: source.counted) {
+                part.keys?.note(counted, of: source.id)
+            }
         }
         pending.removeAll(keepingCapacity: true)
         pendingCount = 0

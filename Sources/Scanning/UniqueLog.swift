@@ -49,6 +49,12 @@ final class UniqueLog: @unchecked Sendable {
             bits = UInt32(key) << 16 | UInt32(fault.rawValue) << 12 | UInt32(counted.bits)
         }
 
+        /// Notes that a document was counted again, under other verdicts than when its keys were recorded.
+        init(again counted: CountedVerdicts) { bits = UInt32(UInt16.max) << 16 | UInt32(counted.bits) }
+
+        /// Whether the note has the verdicts of a document, and no key.
+        var isAgain: Bool { key == UInt16.max }
+
         /// The number of the index.
         var key: Int { Int(bits >> 16) }
         /// The fault of the document if another document has the key.
@@ -81,6 +87,8 @@ final class UniqueLog: @unchecked Sendable {
     let keys: KeyLog
     /// The documents that an index refuses because of several arrays, all under one hash.
     let refused: KeyLog
+    /// The documents that were counted again after their keys were recorded, all under one hash.
+    let recounted: KeyLog
     /// Whether a document may be in several records.
     private(set) var isRepeated: Bool
     private let indexes: [Index]
@@ -96,6 +104,7 @@ final class UniqueLog: @unchecked Sendable {
         guard !indexes.isEmpty else { return nil }
         keys = KeyLog(folder: options.temporaryFolder)
         refused = KeyLog(folder: options.temporaryFolder)
+        recounted = KeyLog(folder: options.temporaryFolder)
         isRepeated = indexes.count > 1
         keepsValues = options.judging.tally.keepsValues
     }
@@ -130,6 +139,12 @@ final class UniqueLog: @unchecked Sendable {
             let (hash, fault) = try Self.hash(parts, of: index.number, in: document)
             keys.insert(hash, note: Note(key: index.number, fault, counted).bits, own)
         }
+    }
+
+    /// Records that a document whose keys are recorded was counted again.
+    func note(_ counted: CountedVerdicts, of id: BSONValue) {
+        isRepeated = true
+        recounted.insert(KeyHash(high: 0, low: 0), note: Note(again: counted).bits, BSONDocument([("_id", id)]).bytes)
     }
 
     /// Follows a path to its end or to the first array, and returns the value there; `nil` if there is none.

@@ -52,7 +52,7 @@ struct UniqueSearch {
             }
             for (group, note) in groups.values { result.count(group, note.fault, of: note.key) }
         }
-        for log in logs.map(\.refused) {
+        for log in logs.flatMap({ [$0.refused, $0.recounted] }) {
             try log.read(0) { _, bits, document in
                 guard try isValid(document, log) else { return }
                 try note(UniqueLog.Note(bits: bits), try document.value(named: "_id") ?? .undefined, document)
@@ -71,8 +71,10 @@ struct UniqueSearch {
                 }
             }
             for (id, value, notes) in documents.values {
-                let faults = notes.sorted { $0.bits < $1.bits }.map { ($0.key, $0.fault) }
-                result.count(faults, of: id, value: value, counted: notes[0].counted)
+                let faults = notes.filter { !$0.isAgain }.sorted { $0.bits < $1.bits }.map { ($0.key, $0.fault) }
+                guard !faults.isEmpty else { continue }
+                let counted = (notes.first(where: \.isAgain) ?? notes[0]).counted
+                result.count(faults, of: id, value: value, counted: counted)
             }
         }
         tally = result

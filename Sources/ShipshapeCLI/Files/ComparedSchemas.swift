@@ -47,21 +47,7 @@ struct ComparedSchemas {
         }
         var (before, after) = (try await read(old, orElse: database), try await read(new, orElse: database))
         isUpgrade = before.dialect == .prisma && after.isContract
-        // The validators of Prisma 8 judge the documents that Prisma 6 wrote, as every validator does.
-        if before.dialect == .prisma, after.dialect == .jsonSchema {
-            let written = before.written(isClosed: false)
-            notes.append("\(old.name) stands for the documents that its client writes")
-            if isUpgrade {
-                after = after.described
-            } else {
-                notes += before.examples(beside: after, old.name, new.name)
-            }
-            before = written
-        } else if before.dialect == .jsonSchema, after.dialect == .prisma {
-            notes.append("\(new.name) stands for the documents that its client reads")
-            notes += before.examples(beside: after, old.name, new.name)
-            after = after.readable
-        }
+        notes = before.bridge(to: &after, old.name, new.name)
         guard before.dialect == after.dialect else {
             throw UsageError(
                 "\(old.name) is \(ComparisonFlags.name(of: before.dialect)), but \(new.name) is "
