@@ -169,7 +169,8 @@ extension PrismaLint {
             }
             if index.fields.isEmpty { refuse("without fields", remedy: "name at least one field") }
             findings += index.fields.compactMap { field in
-                trouble(field.path, single: index.fields.count == 1).map {
+                // A search for similar names takes long, so only the first findings have its result.
+                trouble(field.path, isSingle: index.fields.count == 1, hints: findings.count < 20).map {
                     refused(at: place, "has \(index.mark) over \(field.path)\($0.message)", remedy: $0.remedy)
                 }
             }
@@ -194,11 +195,13 @@ extension PrismaLint {
     }
 
     /// Returns what makes a path of an index one that Prisma refuses; `nil` if it can be indexed.
-    private func trouble(_ path: String, single isSingle: Bool) -> (message: String, remedy: String)? {
+    private func trouble(
+        _ path: String, isSingle: Bool, hints: Bool
+    ) -> (message: String, remedy: String)? {
         var (owner, parts) = (model, path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...])
         while let name = parts.popFirst() {
             guard let field = owner[name] else {
-                let hint = Spelling.hint(for: name, among: owner.fields.map(\.name))
+                let hint = hints ? Spelling.hint(for: name, among: owner.fields.map(\.name)) : nil
                 return (", and \(owner.name) has no field \(name)", hint ?? "name a field of \(owner.name)")
             }
             switch field.type {

@@ -10,7 +10,7 @@ extension PrismaLint {
         let twins = relations.fields(of: model, to: target, named: relation.name)
         if twins.count > (model.name == target.name && relation.name != nil ? 2 : 1) {
             guard twins.first?.name == field.name else { return [] }
-            let names = twins.map(\.name).joined(separator: ", ")
+            let names = twins.prefix(5).map(\.name).joined(separator: ", ") + (twins.count > 5 ? ", …" : "")
             return [
                 refused(
                     field, "is one of several fields of one relation to \(name): \(names)",
@@ -29,9 +29,9 @@ extension PrismaLint {
         }
         switch (field.arity == .list, other.arity == .list) {
         case (true, true): findings += refusalsOfLists(field, relation, to: target)
-        case (false, true): findings += refusalsOfKeys(field, relation, to: target)
+        case (false, true): findings += refusalsOfKeys(field, relation, to: target, in: relations)
         case (true, false): findings += refusalsOfBack(field, relation, "\(name).\(other.name) holds the keys")
-        case (false, false): findings += refusalsOfPair(field, relation, other, of: target)
+        case (false, false): findings += refusalsOfPair(field, relation, other, of: target, in: relations)
         }
         if relations.isCyclic(field, of: model) {
             findings.append(
@@ -72,7 +72,8 @@ extension PrismaLint {
 
     /// Returns the findings about the side that holds the keys.
     private func refusalsOfKeys(
-        _ field: PrismaSchema.Field, _ relation: PrismaSchema.Relation, to target: PrismaSchema.Model
+        _ field: PrismaSchema.Field, _ relation: PrismaSchema.Relation, to target: PrismaSchema.Model,
+        in relations: PrismaRelations
     ) -> [LintFinding] {
         var findings: [LintFinding] = []
         for (name, keys) in [("fields", relation.fields), ("references", relation.references)] where keys.isEmpty {
@@ -83,7 +84,7 @@ extension PrismaLint {
             findings.append(
                 refused(field, "is required, and its key is optional", remedy: "make both required or both optional"))
         }
-        if !relation.references.isEmpty, !target.hasUnique(relation.references) {
+        if !relation.references.isEmpty, !relations.isUnique(relation.references, in: target) {
             findings.append(
                 refused(
                     field,
@@ -110,12 +111,12 @@ extension PrismaLint {
     /// Returns the findings about one side of a relation of one to one.
     private func refusalsOfPair(
         _ field: PrismaSchema.Field, _ relation: PrismaSchema.Relation, _ other: PrismaSchema.Field,
-        of target: PrismaSchema.Model
+        of target: PrismaSchema.Model, in relations: PrismaRelations
     ) -> [LintFinding] {
         let opposite = "\(target.name).\(other.name)"
         if PrismaRelations.holdsKeys(field, of: model, rather: other, of: target) {
-            var findings = refusalsOfKeys(field, relation, to: target)
-            if !relation.fields.isEmpty, !model.hasUnique(relation.fields) {
+            var findings = refusalsOfKeys(field, relation, to: target, in: relations)
+            if !relation.fields.isEmpty, !relations.isUnique(relation.fields, in: model) {
                 findings.append(
                     refused(
                         field, "is one to one, and its key is not unique",
@@ -162,6 +163,8 @@ struct PrismaRelations {
     private var fields: [Key: [PrismaSchema.Field]] = [:]
     /// The number of the cycle to which each model belongs, by its name.
     private var cycles: [String: Int] = [:]
+    /// The sorted fields of each unique index, and the `@id`, by the model's name.
+    private var uniques: [String: Set<[String]>] = [:]
 
     private struct Key: Hashable {
         let (owner, target, name): (String, String, String?)
@@ -169,6 +172,8 @@ struct PrismaRelations {
 
     init(_ prisma: PrismaSchema) {
         for model in prisma.models {
+            let indexes = PrismaIndex.all(of: model).filter(\.isUnique).map { $0.fields.map(\.path).sorted() }
+            uniques[model.name] = Set(indexes + model.fields.filter(\.isID).map { [$0.name] })
             for field in model.fields {
                 guard case .relation(let target) = field.type else { continue }
                 let name = field.relation?.name
@@ -183,6 +188,11 @@ struct PrismaRelations {
         of owner: PrismaSchema.Model, to target: PrismaSchema.Model, named name: String?
     ) -> [PrismaSchema.Field] {
         fields[Key(owner: owner.name, target: target.name, name: name)] ?? []
+    }
+
+    /// Whether the fields are the `@id`, or exactly those of a unique index, in any order.
+    func isUnique(_ fields: [String], in model: PrismaSchema.Model) -> Bool {
+        uniques[model.name]?.contains(fields.sorted()) == true
     }
 
     /// Whether the first of the two fields of a relation of one to one is the side that holds the keys.
@@ -262,14 +272,6 @@ extension PrismaSchema.Field {
         let keep = ["NoAction", "Restrict"]
         let onDelete = relationArgument("onDelete") ?? (arity == .required ? "Restrict" : "SetNull")
         return !keep.contains(onDelete) || !keep.contains(relationArgument("onUpdate") ?? "Cascade")
-    }
-}
-
-extension PrismaSchema.Model {
-    /// Whether the fields are the `@id`, or exactly those of a unique index, in any order.
-    fileprivate func hasUnique(_ names: [String]) -> Bool {
-        if names.count == 1, self[names[0]]?.isID == true { return true }
-        return PrismaIndex.all(of: self).contains { $0.isUnique && $0.fields.map(\.path).sorted() == names.sorted() }
     }
 }
 
