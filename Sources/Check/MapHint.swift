@@ -31,7 +31,7 @@ extension CheckRun {
             let place = map.target(of: collection.namespace)
             let similar = existing.sorted().first {
                 $0.database == place.database && !known.contains($0)
-                    && Self.stem(of: $0.collection) == Self.stem(of: place.collection)
+                    && Self.isSimilar($0.collection, place.collection)
             }
             return similar.map {
                 "\(place) does not exist, but \($0) does: write @@map(\"\($0.collection)\") into the model "
@@ -40,13 +40,10 @@ extension CheckRun {
         }
     }
 
-    /// Returns the letters and digits of a name in lower case, and without the ending of an English plural.
-    private static func stem(of name: String) -> String {
-        let plain = name.lowercased().filter { $0.isLetter || $0.isNumber }
-        for (ending, singular) in [("ies", "y"), ("ses", "s"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", "")]
-        where plain.hasSuffix(ending) && plain.count > ending.count {
-            return plain.dropLast(ending.count) + singular
-        }
-        return plain
+    /// Whether two names have the same letters and digits, apart from case and the ending of an English plural.
+    private static func isSimilar(_ one: String, _ other: String) -> Bool {
+        let names = [one, other].map { $0.lowercased().filter { $0.isLetter || $0.isNumber } }
+        func plurals(_ name: String) -> [String] { [name + "s", name + "es", name.dropLast() + "ies"] }
+        return names[0] == names[1] || plurals(names[0]).contains(names[1]) || plurals(names[1]).contains(names[0])
     }
 }

@@ -8,9 +8,9 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     /// The number of documents that might fail, and are not certain to fail.
     public var possible = 0
     /// The number of documents in ``certain`` that a Prisma client reads, but never finds by a query with a value.
-    ///
-    /// With an active schema, only documents that newly fail are counted.
     public var unfound = 0
+    /// The number of documents in ``unfound`` that do not fail under the active schema; 0 without an active schema.
+    public var newlyUnfound = 0
     /// The number of documents in ``certain`` that the ledger of unsynced documents lists.
     public var certainInLedger = 0
     /// The number of documents in ``possible`` that the ledger of unsynced documents lists.
@@ -69,6 +69,8 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var newCertain: Int { certain - certainInLedger }
     /// The number of documents in ``possible`` that the ledger of unsynced documents does not list.
     public var newPossible: Int { possible - possibleInLedger }
+    /// The number of documents in ``unfound`` that make a check fail: with an active schema, only those that newly fail.
+    public var stoppingUnfound: Int { changes == nil ? unfound : newlyUnfound }
     /// The number of documents whose failures are all covered by exceptions.
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }
 
@@ -78,6 +80,7 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         left.certain += right.certain
         left.possible += right.possible
         left.unfound += right.unfound
+        left.newlyUnfound += right.newlyUnfound
         left.certainInLedger += right.certainInLedger
         left.possibleInLedger += right.possibleInLedger
         left.unexcepted += right.unexcepted
@@ -87,6 +90,13 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
             left.engine = sum
         }
         if let theirs = right.changes { left.changes = (left.changes ?? VerdictChanges()).adding(theirs) }
+    }
+
+    /// Counts a document that has been counted as certain to fail as one that a Prisma client reads but never finds.
+    /// - Parameter isNew: Whether the document does not fail under the active schema.
+    mutating func addUnfound(isNew: Bool) {
+        unfound += 1
+        if isNew { newlyUnfound += 1 }
     }
 
     /// Counts a document.

@@ -156,7 +156,7 @@ public struct Tally: Sendable {
         let isNew = active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false
         var unexcepted = Verdict.fits
         var added = Contribution(verdict: verdict, active: active, isInLedger: isInLedger)
-        added.isUnfound = verdict == .certain && (active == nil || isNew) && collector.isOfQueries
+        added.isUnfound = verdict == .certain && collector.isOfQueries
         for (number, located) in collector.located.enumerated() {
             let sample = Sample(id: id, value: collector.value(of: number), place: skipped.map { $0 + counts.read })
             let isExcepted = count(located, sample, isNew: isNew, &added)
@@ -166,7 +166,7 @@ public struct Tally: Sendable {
         }
         counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
         counts.engine? += EngineCounts(added.effect)
-        if added.isUnfound { counts.unfound += 1 }
+        if added.isUnfound { counts.addUnfound(isNew: isNew) }
         lastCounted = CountedVerdicts(
             verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger, isUnfound: added.isUnfound)
         if options.keepsContributions {
@@ -364,7 +364,7 @@ extension DocumentCounts {
     mutating func replace(_ old: Contribution, by new: Contribution) {
         remove(old)
         add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)
-        if new.isUnfound { unfound += 1 }
+        if new.isUnfound { addUnfound(isNew: new.isNew) }
         if engine != nil { engine? += EngineCounts(new.effect) }
     }
 
@@ -373,7 +373,7 @@ extension DocumentCounts {
         if changes != nil { one.changes = VerdictChanges() }
         one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
         if engine != nil { one.engine = EngineCounts(added.effect) }
-        if added.isUnfound { one.unfound = 1 }
+        if added.isUnfound { one.addUnfound(isNew: added.isNew) }
         self += one.negated
     }
 
@@ -383,6 +383,7 @@ extension DocumentCounts {
         result.certain = -certain
         result.possible = -possible
         result.unfound = -unfound
+        result.newlyUnfound = -newlyUnfound
         result.certainInLedger = -certainInLedger
         result.possibleInLedger = -possibleInLedger
         result.changes = changes?.negated
@@ -441,7 +442,7 @@ extension Tally {
         }
         counts.changes?.alreadyFailing -= 1
         counts.changes?.newlyFailing += 1
-        if collector.isOfQueries { counts.unfound += 1 }
+        if collector.isOfQueries { counts.newlyUnfound += 1 }
         switch unexcepted {
         case .certain: counts.unexcepted.newlyFailing += 1
         case .possible: counts.unexcepted.newlyPossible += 1

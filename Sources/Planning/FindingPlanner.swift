@@ -273,6 +273,13 @@ extension FindingPlanner {
         // The step that replaces empty lists by null is left out. The survey then reports empty lists together with
         // lists of several values, which the step `unwrap` cannot replace either.
         part.entries.removeAll { $0.remarks == [FieldPlanner.emptyList] }
+        if found == .timestamp, fields.dialect == .prisma, node.types == [.date] {
+            let value = YAMLText.word(Self.reference(to: field))
+            let step = expression(field, "{$toDate: \(value)}", when: "{$eq: [{$type: \(value)}, timestamp]}")
+            part.entries = []
+            part.add(step, "a timestamp has whole seconds, and the date the same")
+            return nil
+        }
         guard !part.steps.isEmpty else {
             let targets = node.types.flatMap { $0 == .number ? [.int, .long, .double, .decimal] : [$0] }
             let reached = targets.filter {

@@ -77,7 +77,7 @@ extension CheckReport {
     /// The clauses on the documents that make queries of the Prisma client fail, and on those that the client reads,
     /// but never finds by a query that names a value.
     private var clientSentence: String {
-        let (unfound, unread) = (total.unfound, verdict.stopping - total.unfound)
+        let (unfound, unread) = (total.stoppingUnfound, verdict.stopping - total.stoppingUnfound)
         let found = unfound == 1 ? "is read but never found" : "are read but never found"
         guard unread > 0 else { return "\(unfound.documents) \(found)" }
         let failing = "\(unread.documents) \(failingQueries(of: unread))"
@@ -101,7 +101,7 @@ extension CheckReport {
         }
         let failing = unread.map { index, collection in
             let counts = collection.counts
-            return (index, collection, count: (counts.changes?.newlyFailing ?? counts.certain) - counts.unfound)
+            return (index, collection, count: (counts.changes?.newlyFailing ?? counts.certain) - counts.stoppingUnfound)
         }.filter { $0.count > 0 }.sorted { ($1.count, $0.0) < ($0.count, $1.0) }
         let names =
             failing.map { _, collection, _ in

@@ -65,7 +65,7 @@ public struct CheckReportJSON: Sendable {
             "certain": counts.certain, "certain_new": counts.newCertain, "certain_in_ledger": counts.certainInLedger,
             "possible": counts.possible, "possible_new": counts.newPossible,
             "possible_in_ledger": counts.possibleInLedger, "excepted": counts.excepted,
-            "unfound": counts.unfound,
+            "unfound": counts.unfound, "newly_unfound": counts.newlyUnfound,
             "unexcepted": [
                 "certain": counts.unexcepted.certain, "possible": counts.unexcepted.possible,
                 "newly_failing": counts.unexcepted.newlyFailing, "newly_possible": counts.unexcepted.newlyPossible,

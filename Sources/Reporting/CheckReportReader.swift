@@ -82,6 +82,7 @@ package struct CheckReportReader {
         counts.certain = try failing.integer("certain")
         counts.possible = try failing.integer("possible")
         counts.unfound = try failing.integer("unfound")
+        counts.newlyUnfound = try failing.integer("newly_unfound")
         counts.certainInLedger = try failing.integer("certain_in_ledger")
         counts.possibleInLedger = try failing.integer("possible_in_ledger")
         counts.unexcepted.certain = try unexcepted.integer("certain")

@@ -220,8 +220,8 @@ import Testing
             [["_id": 1, "x": 3], ["_id": 2, "x": "7"], ["_id": 3, "x": .date(milliseconds: 0), "y": ["1", 2]]])
         #expect(
             steps(plan) == [
-                "convert: {field: x, to: long, keep: [bool, double, int]}",
-                "convert: {field: \"y[]\", to: long, keep: [bool, double, int]}",
+                "convert: {field: x, to: long, keep: [double, int]}",
+                "convert: {field: \"y[]\", to: long, keep: [double, int]}",
             ])
     }
 

@@ -38,6 +38,7 @@ import Testing
                         "possible_in_ledger": 0,
                         "excepted": 0,
                         "unfound": 0,
+                        "newly_unfound": 0,
                         "unexcepted": {
                           "certain": 1023,
                           "possible": 5,
@@ -122,6 +123,7 @@ import Testing
                         "possible_in_ledger": 0,
                         "excepted": 0,
                         "unfound": 0,
+                        "newly_unfound": 0,
                         "unexcepted": {
                           "certain": 0,
                           "possible": 0,

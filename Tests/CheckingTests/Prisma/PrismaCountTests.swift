@@ -29,13 +29,15 @@ import Testing
         #expect(tally.counts.certain == 1 && tally.counts.unfound == 0)
     }
 
-    @Test func withAnActiveSchemaOnlyNewFailuresCount() throws {
+    @Test func withAnActiveSchemaNewFailuresAreCountedApart() throws {
         let strings = try CompiledSchema(prisma: "k String\n n Int")
         var newly = try tally(.covered(strings))
         try newly.add(Self.unfound.view)
-        #expect(newly.counts.unfound == 1 && newly.counts.changes?.newlyFailing == 1)
+        #expect(newly.counts.newlyUnfound == 1 && newly.counts.changes?.newlyFailing == 1)
         var already = try tally(.covered(try CompiledSchema(prisma: "k String @db.ObjectId\n n Int")))
         try already.add(Self.unfound.view)
-        #expect(already.counts.unfound == 0 && already.counts.changes?.alreadyFailing == 1)
+        #expect(
+            already.counts.unfound == 1 && already.counts.newlyUnfound == 0
+                && already.counts.changes?.alreadyFailing == 1)
     }
 }

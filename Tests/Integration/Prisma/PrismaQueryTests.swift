@@ -262,7 +262,7 @@ extension PrismaQueryTests {
     static func repair(_ schema: String, in backfill: BackfillCase) async throws {
         let jobs = backfill.folder.appending("jobs")
         let plan = try await run(["plan"], schema, in: backfill, "--out", jobs.string)
-        #expect(plan.exitCode == 0, "\(plan.output)\(plan.errors)")
+        #expect([0, 1].contains(plan.exitCode), "\(plan.output)\(plan.errors)")
         let files = PlanCase.files(in: jobs)
         #expect(!files.isEmpty)
         for file in files {
