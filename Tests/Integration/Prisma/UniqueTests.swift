@@ -1,5 +1,6 @@
 import BSON
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -180,8 +181,8 @@ import Testing
 
     /// One value of each kind; some of them are equal in an index.
     private static let values: [BSONValue] = [
-        1, .long(1), 1.0, .decimal(Decimal128(1)), 0, 0.0, -0.0, .double(.nan), .decimal(Decimal128("NaN")!),
-        .double(.infinity), 0.1, .decimal(Decimal128("0.1")!), .long(1 << 53 + 1), .double(0x1p53), "a", "A",
+        1, .long(1), 1.0, .decimal(Decimal128(1)), 0, 0.0, -0.0, .double(.nan), decimal("NaN"),
+        .double(.infinity), 0.1, decimal("0.1"), .long(1 << 53 + 1), .double(0x1p53), "a", "A",
         .symbol("a"), "", .null, .undefined, true, false, .date(milliseconds: 0), .timestamp(0), .minKey, .maxKey,
         .objectID(ObjectID(high: 1, low: 2)), .binary(subtype: 0, bytes: [1]), .binary(subtype: 5, bytes: [1]),
         .regex(pattern: "a", options: ""), .regex(pattern: "a", options: "i"), .javascript("a"),
@@ -190,17 +191,21 @@ import Testing
         [["a": 1, "b": 2]], ["c": ["a"]], ["c": [.symbol("a")]],
     ]
 
+    private static func id(_ document: BSONDocument) -> Int { document["_id"]?.integer ?? -1 }
+
+    private static func decimal(_ text: String) -> BSONValue { Decimal128(text).map { .decimal($0) } ?? .null }
+
     @Test func eachPairOfValuesIsEqualWhereTheServerSaysSo() async throws {
         let documents = Self.values.enumerated().map { BSONDocument([("_id", .integer($0)), ("v", $1)]) }
         try await Self.with(documents, Self.schema("v Json @unique")) { backfill in
             let found = try await Self.check(backfill)
             var expected: Set<Int> = []
             for left in documents {
-                for right in documents where left["_id"]!.integer! < right["_id"]!.integer! {
+                for right in documents where Self.id(left) < Self.id(right) {
                     _ = try? await backfill.database.run(["drop": "P"])
                     try await backfill.database.fill("P", [left, right])
                     guard try await Self.create(["v"], in: backfill.database, "P") != nil else { continue }
-                    expected.formUnion([left["_id"]!.integer!, right["_id"]!.integer!])
+                    expected.formUnion([Self.id(left), Self.id(right)])
                 }
             }
             #expect(found.all.subtracting(expected) == [] && expected.subtracting(found.all) == [], "\(found.output)")
@@ -234,7 +239,7 @@ import Testing
         let names = keys.map { $0.replacing("nr", with: "number") }
         let documents = (0..<Int(2 + random.next() >> 40 % 6)).map { id in
             let fields = ["a", "b"].filter { _ in random.next() >> 40 % 8 > 0 }
-            return BSONDocument([("_id", .integer(id))] + fields.map { ($0, value(&random)) })
+            return BSONDocument([("_id", .integer(id))] + fields.map { ($0, Self.value(&random)) })
         }
         let text = Self.schema("a Address?", "b Address?", "@@unique([\(names.joined(separator: ", "))])")
         try await Self.with(documents, text) { backfill in
@@ -245,12 +250,12 @@ import Testing
             var expected: Set<Int> = []
             // Two documents that an index refuses together, or one alone, are refused in every collection.
             for left in documents {
-                for right in documents where left["_id"]!.integer! <= right["_id"]!.integer! {
+                for right in documents where Self.id(left) <= Self.id(right) {
                     _ = try? await backfill.database.run(["drop": "P"])
                     try await backfill.database.fill("P", left == right ? [left] : [left, right])
                     let code = try await Self.create(keys, in: backfill.database, "P")
                     if code == 171, left != right { continue }
-                    if code != nil { expected.formUnion([left["_id"]!.integer!, right["_id"]!.integer!]) }
+                    if code != nil { expected.formUnion([Self.id(left), Self.id(right)]) }
                 }
             }
             #expect(found == expected, "\(live.output)")
