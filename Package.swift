@@ -139,7 +139,8 @@ let package = Package(
         .target(
             name: "Reporting",
             dependencies: [
-                "CCrypto", "CPages", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing", "Planning",
+                "CCrypto", "CPages", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing",
+                "Planning",
                 "Inferring", "JobReports", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
                 "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow,
             ]),

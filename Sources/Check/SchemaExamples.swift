@@ -10,15 +10,14 @@ extension ServerSchema {
     /// - Returns: Notes for the user: the meaning of the Prisma schema, and ``examples(beside:_:_:)``.
     package mutating func bridge(to new: inout ServerSchema, _ own: String, _ others: String) -> [String] {
         if dialect == .prisma, new.dialect == .jsonSchema {
-            let examples = new.isContract ? [] : examples(beside: new, own, others)
             if new.isContract { new = new.described }
             self = written(isClosed: false)
+            let examples = new.isContract ? [] : examples(beside: new, own, others)
             return ["\(own) stands for the documents that its client writes"] + examples
         }
         guard dialect == .jsonSchema, new.dialect == .prisma else { return [] }
-        let examples = examples(beside: new, own, others)
         new = new.readable
-        return ["\(others) stands for the documents that its client reads"] + examples
+        return ["\(others) stands for the documents that its client reads"] + examples(beside: new, own, others)
     }
 
     /// Returns notes with a document of each kind that one of two schemas accepts and the other does not, for the

@@ -69,7 +69,7 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var newCertain: Int { certain - certainInLedger }
     /// The number of documents in ``possible`` that the ledger of unsynced documents does not list.
     public var newPossible: Int { possible - possibleInLedger }
-    /// The number of documents in ``unfound`` that make a check fail: with an active schema, only those that newly fail.
+    /// The number of documents in ``unfound`` that a check counts: with an active schema, only those that newly fail.
     public var stoppingUnfound: Int { changes == nil ? unfound : newlyUnfound }
     /// The number of documents whose failures are all covered by exceptions.
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }

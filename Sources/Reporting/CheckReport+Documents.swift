@@ -228,10 +228,9 @@ extension CheckReport {
 extension CheckReport.Collection {
     /// Whether queries of a Prisma client fail only if they include a relation.
     var failsOnlyInRelations: Bool {
-        groups.allSatisfy {
-            $0.violation.level < .certain
-                || [.linkDangling, .storedType, .malformedObjectID].contains($0.violation.rule)
-        } && overflowCount == 0
+        let rules = groups.filter { $0.violation.level == .certain }.map(\.violation.rule)
+        return overflowCount == 0 && rules.contains(.linkDangling)
+            && Set(rules).isSubset(of: [.linkDangling, .storedType, .malformedObjectID])
     }
 }
 

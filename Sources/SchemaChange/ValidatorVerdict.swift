@@ -17,8 +17,8 @@ enum ValidatorVerdict {
 
     /// Whether the newer schema allows all types that the older schema allows.
     ///
-    /// The result is `true` if the newer schema allows any type. Otherwise, if the older schema allows arrays, the newer
-    /// one must also allow all types of their elements; elements that are objects must have the same types as before.
+    /// The result is `true` if the newer schema allows any type. Otherwise, if the older schema allows arrays, the
+    /// newer one must also allow all types of their elements; elements that are objects must have the same types.
     private static func widens(_ change: SchemaChange) -> Bool {
         guard let old = change.old?.node, let new = change.new?.node else { return false }
         return widens(old, new)

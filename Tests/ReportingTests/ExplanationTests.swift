@@ -7,8 +7,8 @@ import Testing
 
 @testable import Reporting
 
-/// Each page that `explain` prints is a row of a table in the documentation, which the program carries with it, and every
-/// code has a page.
+/// Each page that `explain` prints is a row of a table in the documentation, which the program carries with it, and
+/// every code has a page.
 @Suite struct ExplanationTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/reference")

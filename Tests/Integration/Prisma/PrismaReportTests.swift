@@ -1,5 +1,6 @@
 import BSON
 import Foundation
+import SystemPackage
 import TestSupport
 import Testing
 

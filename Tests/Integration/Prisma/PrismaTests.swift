@@ -52,7 +52,7 @@ import Testing
                 let file = prisma.backfill.folder.appending("failing.jsonl").string
                 _ = try await prisma.run("check", prisma.old, "--failures", file, "SHIPSHAPE_THREADS=1")
                 let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-                return Set(lines.filter { $0.contains("\"verdict\": \"certain\"") }.map(String.init))
+                return Set(lines.filter { $0.contains("\"verdict\":\"certain\"") }.map(String.init))
             }
             let before = try await failing()
             _ = try await prisma.plan()

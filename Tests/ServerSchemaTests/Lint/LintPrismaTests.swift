@@ -45,6 +45,11 @@ import Testing
         #expect(try Self.codes("x String @default(auto()) @db.ObjectId") == ["auto-default error x"])
     }
 
+    /// `PrismaRefusalTests` has all of Prisma's checks.
+    @Test func mongoDBHasNoSequences() throws {
+        #expect(try Self.codes("x Int @default(autoincrement())") == ["prisma-refused error x"])
+    }
+
     @Test func nativeTypes() throws {
         #expect(try Self.codes("x Int @db.String") == ["native-type error x"])
         #expect(try Self.codes("x String @db.Long") == ["native-type error x"])

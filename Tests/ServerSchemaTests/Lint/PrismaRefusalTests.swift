@@ -52,18 +52,18 @@ import Testing
 
     /// The same parts as in the table, as Prisma accepts them.
     @Test(arguments: [
-        "model A { x Int @unique(map: \"a\", sort: Desc); y String; @@unique([x, y], name: \"both\"); @@index([y, x]) }",
+        #"model A { x Int @unique(map: "a", sort: Desc); y String; @@unique([x, y], name: "both"); @@index([y, x]) }"#,
         "type T { x Int } model A { t T; y T?; @@unique([t.x]); @@index([y]) }",
         "type T { t T?; x Int @default(1) @map(\"y\") } model A { t T[] }",
-        "model A { x DateTime @updatedAt; y String @default(uuid(7)); z String @default(nanoid(9)); @@map(\"a\") }",
-        "model A { x Json @default(\"{\\\"$oid\\\": \\\"5\\\"}\"); y Json @default(\"{\\\"$oid\\\": 5, \\\"a\\\": [1, 2.5]}\") }",
-        "model A { b B? } model B { aId String? @unique @db.ObjectId; a A? @relation(fields: [aId], references: [id]) }",
-        "model A { bs B[] } model B { aId String @db.ObjectId; a A @relation(fields: [aId], references: [id], onDelete: Cascade) }",
-        "model A { x Int; y Int; bs B[]; @@unique([x, y]) } model B { k Int; l Int; a A @relation(fields: [k, l], references: [y, x]) }",
-        "model A { p String? @db.ObjectId; a A? @relation(\"r\", fields: [p], references: [id], onDelete: NoAction, onUpdate: NoAction); as A[] @relation(\"r\") }",
-        "model A { k String[] @db.ObjectId; bs B[] @relation(fields: [k], references: [id]) } model B { k String[] @db.ObjectId; as A[] @relation(fields: [k], references: [id]) }",
-        "model A { bs B[] @relation(\"x\"); cs B[] @relation(\"y\") } model B { k String @db.ObjectId; l String @db.ObjectId; a A @relation(\"x\", fields: [k], references: [id]); c A @relation(\"y\", fields: [l], references: [id]) }",
-        "model A { bs B[]; cs C[] } model B { k String @db.ObjectId; a A @relation(fields: [k], references: [id]); cs C[] } model C { k String @db.ObjectId; l String @db.ObjectId; a A @relation(fields: [k], references: [id]); b B @relation(fields: [l], references: [id]) }",
+        #"model A { x DateTime @updatedAt; y String @default(uuid(7)); z String @default(nanoid(9)); @@map("a") }"#,
+        #"model A { x Json @default("{\"$oid\": \"5\"}"); y Json @default("{\"$oid\": 5, \"a\": [1, 2.5]}") }"#,
+        #"model A { b B? } model B { aId String? @unique @db.ObjectId; a A? @relation(fields: [aId], references: [id]) }"#,
+        #"model A { bs B[] } model B { aId String @db.ObjectId; a A @relation(fields: [aId], references: [id], onDelete: Cascade) }"#,
+        #"model A { x Int; y Int; bs B[]; @@unique([x, y]) } model B { k Int; l Int; a A @relation(fields: [k, l], references: [y, x]) }"#,
+        #"model A { p String? @db.ObjectId; a A? @relation("r", fields: [p], references: [id], onDelete: NoAction, onUpdate: NoAction); as A[] @relation("r") }"#,
+        #"model A { k String[] @db.ObjectId; bs B[] @relation(fields: [k], references: [id]) } model B { k String[] @db.ObjectId; as A[] @relation(fields: [k], references: [id]) }"#,
+        #"model A { bs B[] @relation("x"); cs B[] @relation("y") } model B { k String @db.ObjectId; l String @db.ObjectId; a A @relation("x", fields: [k], references: [id]); c A @relation("y", fields: [l], references: [id]) }"#,
+        #"model A { bs B[]; cs C[] } model B { k String @db.ObjectId; a A @relation(fields: [k], references: [id]); cs C[] } model C { k String @db.ObjectId; l String @db.ObjectId; a A @relation(fields: [k], references: [id]); b B @relation(fields: [l], references: [id]) }"#,
         "relationMode = \"prisma\"",
     ])
     func nothingElseIsRefused(_ example: String) throws { #expect(try Self.findings(example) == []) }
