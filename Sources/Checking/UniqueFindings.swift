@@ -155,9 +155,8 @@ extension Tally {
     /// - Parameters:
     ///   - faults: The numbers of the indexes that refuse the document, each with the reason; each pair once.
     ///   - counted: The verdicts under which the document was counted.
-    ///   - value: The document's value in the first of the indexes; `nil` if it was not kept.
     package mutating func count(
-        _ faults: [(key: Int, fault: UniqueFault)], of id: BSONValue, value: BSONValue?, counted: CountedVerdicts
+        _ faults: [(key: Int, fault: UniqueFault)], of id: BSONValue, counted: CountedVerdicts
     ) {
         let old = counted.contribution
         var new = old
@@ -175,7 +174,7 @@ extension Tally {
             if groups[group].exception == nil { new.unexcepted = .certain }
             groups[group].count += 1
             if new.isNew, !isActive(key) { groups[group].newCount += 1 }
-            groups[group].keep(Sample(id: id, value: value?.shortened), atMost: options.sampleCount)
+            groups[group].keep(Sample(id: id, value: nil), atMost: options.sampleCount)
             if onFailure != nil { violations.append(schema.violation(located)) }
         }
         counts.replace(old, by: new)

@@ -23,9 +23,9 @@ struct EqualTextSearch: ~Copyable {
     mutating func ids(_ read: ((borrowing BSONView) throws -> Void) throws -> Void) throws -> [BSONValue] {
         try read { document in
             guard let text = try schema.idText(of: document), let id = try document.find("_id") else { return }
-            log.insert(
-                try KeyHash { hasher throws(BSONError) in text.forEach { hasher.combine($0) } },
-                KeyLog.document(id, of: document))
+            var hasher = KeyHasher()
+            unsafe hasher.combine(text.span.bytes)
+            log.insert(hasher.hash, id, of: document)
         }
         var ids: [BSONValue] = []
         let shared = SharedKeys(logs: [log])

@@ -9,26 +9,6 @@ struct KeyHash: Hashable {
     var high: UInt64
     var low: UInt32
 
-    /// Creates the hash of what `combine` adds to both of two hashers.
-    init(_ combine: (inout Hasher) throws(BSONError) -> Void) throws(BSONError) {
-        var (first, second) = (Hasher(), Hasher())
-        second.combine(UInt8(1))
-        try combine(&first)
-        try combine(&second)
-        high = UInt64(bitPattern: Int64(first.finalize()))
-        low = UInt32(truncatingIfNeeded: second.finalize())
-    }
-
-    /// Creates the hash of a record's document, which is that of its `_id`.
-    init(of document: borrowing BSONView) throws(BSONError) {
-        let id = try document.find("_id")
-        try self.init { hasher throws(BSONError) in
-            if let id { try hasher.combine(id, of: document) } else { hasher.combine(document.bytes) }
-        }
-    }
-
-    init(high: UInt64, low: UInt32) { (self.high, self.low) = (high, low) }
-
     func hash(into hasher: inout Hasher) { hasher.combine(high) }
 }
 
@@ -37,16 +17,19 @@ struct KeyHash: Hashable {
 /// The records are divided into 256 parts by the first byte of their hashes. Each part has a buffer. A full buffer is
 /// written to an unnamed file in the folder for temporary files. At the end, one part after another is read.
 ///
-/// The buffers take 2 MiB, and the list of written blocks takes eight bytes for 8 KiB of records. A search takes some
-/// tens of bytes for each hash of one part: a hundred million different hashes take about 20 MiB.
+/// The buffers take 2 MiB, and the list of written blocks takes eight bytes for 8 KiB of records. A search takes eight
+/// bytes for each record of a part, and some tens of bytes for each hash that occurs several times.
 ///
 /// `@unchecked` is safe, because one thread fills the object and hands it over only at the end.
-final class KeyLog: @unchecked Sendable {
+@safe final class KeyLog: @unchecked Sendable {
     static let partCount = 256
     private static let blockSize = 8_192
     private static let headSize = 16
 
-    private var buffers: [[UInt8]] = Array(repeating: [], count: partCount)
+    /// The buffers of all parts; `nil` before the first record.
+    private var buffer: UnsafeMutableRawBufferPointer?
+    /// The number of bytes in the buffer of each part.
+    private var sizes = [Int](repeating: 0, count: partCount)
     /// The part and the number of bytes of each block of the file.
     private var blocks: [(part: UInt32, size: UInt32)] = []
     private var file: FileDescriptor?
@@ -58,31 +41,95 @@ final class KeyLog: @unchecked Sendable {
     /// - Parameter folder: The folder of the temporary file; `nil` for the default folder.
     init(folder: String?) { self.folder = folder }
 
-    deinit { try? file?.close() }
-
-    /// The number of bytes that the object holds in memory between two calls.
-    var heldBytes: Int { blocks.capacity * 8 + buffers.reduce(0) { $0 + $1.capacity } }
+    deinit {
+        unsafe buffer?.deallocate()
+        try? file?.close()
+    }
 
     /// Adds a record.
     /// - Parameters:
     ///   - note: Bits for the caller's use.
-    ///   - document: The bytes of a BSON document, which has the `_id` of the document with the key.
-    func insert(_ hash: KeyHash, note: UInt32 = 0, _ document: [UInt8]) {
-        let part = Int(hash.high >> 56)
-        unsafe withUnsafeBytes(of: (hash.high, hash.low, note)) { unsafe buffers[part] += $0 }
-        buffers[part] += document
-        if buffers[part].count >= Self.blockSize { write(part) }
+    ///   - id: The `_id` of the document with the key.
+    ///   - value: A value of the document, which is kept if it is short; `nil` for none.
+    func insert(
+        _ hash: KeyHash, note: UInt32 = 0, _ id: BSONElement, value: BSONElement? = nil, of document: borrowing BSONView
+    ) {
+        let value = value.flatMap { $0.valueLength <= 256 ? $0 : nil }
+        let length = 10 + id.valueLength + (value.map { 3 + $0.valueLength } ?? 0)
+        let (part, size) = (Int(hash.high >> 56), Self.headSize + length)
+        if sizes[part] + size > Self.blockSize { flush(part) }
+        guard size > Self.blockSize else {
+            let start = part * Self.blockSize + sizes[part]
+            sizes[part] += size
+            let target = unsafe space.baseAddress?.advanced(by: start)
+            if let target = unsafe target { unsafe Self.write(hash, note, length, id, value, document, to: target) }
+            return
+        }
+        // A long `_id` is a block of its own.
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+        defer { unsafe block.deallocate() }
+        guard let target = block.baseAddress else { return }
+        unsafe Self.write(hash, note, length, id, value, document, to: target)
+        write(unsafe [UInt8](block), of: part)
+    }
+
+    private var space: UnsafeMutableRawBufferPointer {
+        if let buffer = unsafe buffer { return unsafe buffer }
+        let new = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Self.partCount * Self.blockSize, alignment: 8)
+        unsafe buffer = new
+        return unsafe new
+    }
+
+    /// Writes a record: hash, note, and a document `{_id, v}`.
+    @inline(__always)
+    private static func write(
+        _ hash: KeyHash, _ note: UInt32, _ length: Int, _ id: BSONElement, _ value: BSONElement?,
+        _ document: borrowing BSONView, to target: UnsafeMutableRawPointer
+    ) {
+        unsafe target.storeBytes(of: hash.high, as: UInt64.self)
+        unsafe target.storeBytes(of: hash.low, toByteOffset: 8, as: UInt32.self)
+        unsafe target.storeBytes(of: note, toByteOffset: 12, as: UInt32.self)
+        unsafe target.storeBytes(of: UInt32(length), toByteOffset: 16, as: UInt32.self)
+        unsafe target.storeBytes(of: id.type.rawValue, toByteOffset: 20, as: UInt8.self)
+        unsafe target.storeBytes(of: 0x00_64_69_5F, toByteOffset: 21, as: UInt32.self)  // "_id"
+        var at = 25
+        func copy(_ bytes: RawSpan) {
+            unsafe bytes.withUnsafeBytes { bytes in
+                guard let source = bytes.baseAddress else { return }
+                unsafe target.advanced(by: at).copyMemory(from: source, byteCount: bytes.count)
+            }
+            at += bytes.byteCount
+        }
+        copy(document.valueBytes(id))
+        if let value {
+            unsafe target.storeBytes(of: value.type.rawValue, toByteOffset: at, as: UInt8.self)
+            unsafe target.storeBytes(of: 0x00_76, toByteOffset: at + 1, as: UInt16.self)  // "v"
+            at += 3
+            copy(document.valueBytes(value))
+        }
+        unsafe target.storeBytes(of: 0, toByteOffset: at, as: UInt8.self)
+    }
+
+    /// The records of a part that are still in memory.
+    private func buffered(_ part: Int) -> [UInt8] {
+        let start = part * Self.blockSize
+        return unsafe buffer.map { unsafe [UInt8]($0[start..<start + sizes[part]]) } ?? []
     }
 
     @inline(never)
-    private func write(_ part: Int) {
-        defer { buffers[part].removeAll(keepingCapacity: true) }
-        guard failure == nil else { return }
+    private func flush(_ part: Int) {
+        write(buffered(part), of: part)
+        sizes[part] = 0
+    }
+
+    private func write(_ block: [UInt8], of part: Int) {
+        guard failure == nil, !block.isEmpty else { return }
         do throws(Errno) {
             let open = if let file { file } else { try UnnamedFile.open(in: folder) }
             file = open
-            try UnnamedFile.write(buffers[part], to: open)
-            blocks.append((UInt32(part), UInt32(buffers[part].count)))
+            try UnnamedFile.write(block, to: open)
+            blocks.append((UInt32(part), UInt32(block.count)))
         } catch { failure = error }
     }
 
@@ -97,7 +144,7 @@ final class KeyLog: @unchecked Sendable {
             guard block.part == part, let file else { continue }
             try Self.read(try UnnamedFile.read(UInt8.self, Int(block.size), from: file, at: &start), body)
         }
-        try Self.read(buffers[part], body)
+        try Self.read(buffered(part), body)
     }
 
     private static func read(
@@ -115,32 +162,13 @@ final class KeyLog: @unchecked Sendable {
             start = end
         }
     }
-
-    /// Returns the bytes of a document with the `_id` of another document and, if it is short, with one of its values.
-    static func document(_ id: BSONElement, value: BSONElement? = nil, of document: borrowing BSONView) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(10 + id.valueLength)
-        bytes += [0, 0, 0, 0, id.type.rawValue]
-        bytes += "_id".utf8
-        bytes.append(0)
-        unsafe document.valueBytes(id).withUnsafeBytes { unsafe bytes += $0 }
-        if let value, value.valueLength <= 256 {
-            bytes.append(value.type.rawValue)
-            bytes += "value".utf8
-            bytes.append(0)
-            unsafe document.valueBytes(value).withUnsafeBytes { unsafe bytes += $0 }
-        }
-        bytes.append(0)
-        for place in 0..<4 { bytes[place] = UInt8(truncatingIfNeeded: bytes.count >> (8 * place)) }
-        return bytes
-    }
 }
 
 /// Finds the hashes in logs that several documents have.
 struct SharedKeys {
     /// The records with one hash.
     struct Group {
-        fileprivate let first: KeyHash
+        fileprivate let first: DocumentKey
         /// Whether the records belong to at least two documents.
         fileprivate(set) var isShared = false
     }
@@ -154,11 +182,19 @@ struct SharedKeys {
     /// A source may contain a document twice, with which it shares no hash.
     /// - Throws: `Errno` of a temporary file, or an error of ``isValid``.
     func groups(of part: Int) throws -> [KeyHash: Group] {
+        var hashes: [UInt64] = []
+        for log in logs { try log.read(part) { hash, _, _ in hashes.append(hash.high) } }
+        hashes.sort()
+        var repeated: Set<UInt64> = []
+        for index in hashes.indices.dropFirst() where hashes[index] == hashes[index - 1] {
+            repeated.insert(hashes[index])
+        }
+        guard !repeated.isEmpty else { return [:] }
         var groups: [KeyHash: Group] = [:]
         for log in logs {
             try log.read(part) { hash, _, document in
-                guard try isValid(document, log) else { return }
-                let own = try KeyHash(of: document)
+                guard repeated.contains(hash.high), try isValid(document, log) else { return }
+                guard let own = try DocumentKey(of: document) else { return }
                 if let known = groups[hash] {
                     if known.first != own, !known.isShared { groups[hash]?.isShared = true }
                 } else {

@@ -68,8 +68,30 @@ final class UniqueLog: @unchecked Sendable {
         /// The value of an empty array.
         case undefined
         case value(BSONElement)
+    }
 
-        var isMissing: Bool { if case .null = self { true } else { false } }
+    /// A key in the making.
+    private struct Key {
+        var hasher = KeyHasher()
+        var fault = UniqueFault.duplicate
+        /// Whether all values so far are missing.
+        var isMissing = true
+
+        init(_ index: Int) { hasher.combine(index) }
+
+        @inline(__always)
+        mutating func add(_ part: Part, of document: borrowing BSONView) throws(BSONError) {
+            if case .null = part {} else { isMissing = false }
+            switch part {
+            case .null: hasher.combine(empty: .null)
+            case .undefined: hasher.combine(empty: .undefined)
+            case .value(let element):
+                try hasher.combine(element, of: document)
+                guard element.type == .null else { return }
+            }
+            if case .undefined = part { return }
+            fault = .null
+        }
     }
 
     /// The place where a path continues.
@@ -79,7 +101,7 @@ final class UniqueLog: @unchecked Sendable {
         case nothing
     }
 
-    private typealias Path = ArraySlice<String>
+    private typealias Path = [String]
     private typealias Index = (number: Int, key: UniqueKey, paths: [Path])
     private struct SeveralArrays: Error {}
 
@@ -93,13 +115,13 @@ final class UniqueLog: @unchecked Sendable {
     private(set) var isRepeated: Bool
     private let indexes: [Index]
     private let keepsValues: Bool
-    private var unnamed = 0
+    private var unnamed: Int64 = 0
 
     /// Creates an empty log; `nil` if the schema has no unique index whose keys the client can compare.
     init?(_ schema: CompiledSchema, options: ScanOptions) {
         guard options.selection.isEmpty, options.sampleSize == nil else { return nil }
         indexes = schema.uniqueKeys.enumerated().filter { $1.unjudged == nil }.map { number, key in
-            (number, key, key.paths.map { $0.split(separator: ".").map(String.init)[...] })
+            (number, key, key.paths.map { $0.split(separator: ".").map(String.init) })
         }
         guard !indexes.isEmpty else { return nil }
         keys = KeyLog(folder: options.temporaryFolder)
@@ -112,125 +134,107 @@ final class UniqueLog: @unchecked Sendable {
     /// Records the keys of a document that a tally has just counted.
     /// - Throws: ``BSONError`` if the bytes on the path to a value are damaged.
     func add(_ document: borrowing BSONView, _ counted: CountedVerdicts) throws(BSONError) {
-        let id = try document.find("_id")
-        if id == nil { unnamed += 1 }
-        var own =
-            id.map { KeyLog.document($0, of: document) }
-            ?? BSONDocument([("", .long(Int64(unnamed)))]).bytes
-        for index in indexes {
-            var parts: [Part] = []
+        guard let id = try document.find("_id") else {
+            // A document without an `_id`, in an export, gets one that no other document has.
+            unnamed += 1
+            let fields = try BSONDocument(copying: document).elements()
+            let named = BSONDocument([("_id", .long(.min + unnamed))] + fields)
+            return try add(named.view, counted)
+        }
+        indexes: for index in indexes {
+            var key = Key(index.number)
             var value: BSONElement?
             for path in index.paths {
-                var rest = path
-                guard let element = try Self.follow(&rest, from: .document, in: document) else {
-                    parts.append(.null)
-                    continue
+                var at = 0
+                let element = try Self.follow(path, &at, from: .document, in: document)
+                if element?.type == .array {
+                    try expand(index, document, id, counted)
+                    continue indexes
                 }
-                if element.type == .array { break }
                 value = value ?? element
-                parts.append(.value(element))
+                try key.add(element.map { .value($0) } ?? .null, of: document)
             }
-            if keepsValues, let id { own = KeyLog.document(id, value: value, of: document) }
-            guard parts.count == index.paths.count else {
-                try expand(index, document, counted, own)
-                continue
-            }
-            if index.key.isSparse, parts.allSatisfy(\.isMissing) { continue }
-            let (hash, fault) = try Self.hash(parts, of: index.number, in: document)
-            keys.insert(hash, note: Note(key: index.number, fault, counted).bits, own)
+            record(key, of: index, id, value, document, counted)
         }
     }
 
     /// Records that a document whose keys are recorded was counted again.
     func note(_ counted: CountedVerdicts, of id: BSONValue) {
+        let named = BSONDocument([("_id", id)])
+        guard let element = try? named.view.find("_id") else { return }
         isRepeated = true
-        recounted.insert(KeyHash(high: 0, low: 0), note: Note(again: counted).bits, BSONDocument([("_id", id)]).bytes)
+        recounted.insert(KeyHash(high: 0, low: 0), note: Note(again: counted).bits, element, of: named.view)
     }
 
-    /// Follows a path to its end or to the first array, and returns the value there; `nil` if there is none.
+    @inline(__always)
+    private func record(
+        _ key: Key, of index: Index, _ id: BSONElement, _ value: BSONElement?, _ document: borrowing BSONView,
+        _ counted: CountedVerdicts
+    ) {
+        if key.isMissing, index.key.isSparse { return }
+        keys.insert(
+            key.hasher.hash, note: Note(key: index.number, key.fault, counted).bits, id,
+            value: keepsValues ? value : nil, of: document)
+    }
+
+    /// Follows a path from the name `at` to its end or to the first array, and returns the value there; `nil` if there
+    /// is none. Moves `at` to the name after the value.
     private static func follow(
-        _ path: inout Path, from holder: Holder, in document: borrowing BSONView
+        _ path: Path, _ at: inout Int, from holder: Holder, in document: borrowing BSONView
     ) throws(BSONError) -> BSONElement? {
-        guard let name = path.first else { return nil }
+        let name = path[at]
         let found =
             switch holder {
             case .document: try document.find(name)
             case .object(let element): try document.document(element).find(name)
             case .nothing: nil as BSONElement?
             }
-        path = path.dropFirst()
-        guard let found, !path.isEmpty, found.type != .array else { return found }
-        return found.type == .object ? try follow(&path, from: .object(found), in: document) : nil
-    }
-
-    private static func hash(
-        _ parts: [Part], of index: Int, in document: borrowing BSONView
-    ) throws(BSONError) -> (KeyHash, UniqueFault) {
-        var fault = UniqueFault.duplicate
-        for part in parts {
-            switch part {
-            case .null: fault = .null
-            case .value(let element) where element.type == .null: fault = .null
-            case .undefined, .value: break
-            }
-        }
-        let hash = try KeyHash { hasher throws(BSONError) in
-            hasher.combine(index)
-            for part in parts {
-                switch part {
-                case .null: hasher.combine(BSONType.null.sortPlace)
-                case .undefined: hasher.combine(BSONType.undefined.sortPlace)
-                case .value(let element): try hasher.combine(element, of: document)
-                }
-            }
-        }
-        return (hash, fault)
+        at += 1
+        guard let found, at < path.count, found.type != .array else { return found }
+        return found.type == .object ? try follow(path, &at, from: .object(found), in: document) : nil
     }
 
     /// Records the keys of a document with an array at an indexed path.
     @inline(never)
     private func expand(
-        _ index: Index, _ document: borrowing BSONView, _ counted: CountedVerdicts, _ own: [UInt8]
+        _ index: Index, _ document: borrowing BSONView, _ id: BSONElement, _ counted: CountedVerdicts
     ) throws(BSONError) {
         isRepeated = true
-        var found: [KeyHash: UniqueFault] = [:]
-        let parts = [Part](repeating: .null, count: index.paths.count)
+        // An index has a document's equal keys only once.
+        var found: [KeyHash: Key] = [:]
         do {
-            try Self.expand(index.paths, parts, from: .document, in: document) { parts in
-                if index.key.isSparse, parts.allSatisfy(\.isMissing) { return }
-                let (hash, fault) = try Self.hash(parts, of: index.number, in: document)
-                // An index has a document's equal keys only once.
-                found[hash] = fault
-            }
-            for (hash, fault) in found {
-                keys.insert(hash, note: Note(key: index.number, fault, counted).bits, own)
+            let parts = [Part?](repeating: nil, count: index.paths.count)
+            let places = [Int](repeating: 0, count: index.paths.count)
+            try Self.expand(index.paths, places, parts, from: .document, in: document) { parts in
+                var key = Key(index.number)
+                for part in parts { try key.add(part ?? .null, of: document) }
+                found[key.hasher.hash] = key
             }
         } catch let error as BSONError {
             throw error
         } catch {
             // The server makes no keys from two arrays.
-            refused.insert(KeyHash(high: 0, low: 0), note: Note(key: index.number, .arrays, counted).bits, own)
+            let note = Note(key: index.number, .arrays, counted)
+            return refused.insert(KeyHash(high: 0, low: 0), note: note.bits, id, of: document)
         }
+        for key in found.values { record(key, of: index, id, nil, document, counted) }
     }
 
     /// Calls `body` with each key of a document.
     /// - Parameters:
-    ///   - paths: What is left of each path, from `holder` on; empty for a value that is known already.
-    ///   - known: The values of the key as far as they are known.
+    ///   - places: The next name of each path, from `holder` on.
+    ///   - known: The values of the key that are known already.
     private static func expand(
-        _ paths: [Path], _ known: [Part], from holder: Holder, in document: borrowing BSONView,
-        _ body: ([Part]) throws -> Void
+        _ paths: [Path], _ places: [Int], _ known: [Part?], from holder: Holder, in document: borrowing BSONView,
+        _ body: ([Part?]) throws -> Void
     ) throws {
-        var (paths, parts) = (paths, known)
+        var (places, parts) = (places, known)
         var array: BSONElement?
         var inside: [Int] = []
-        for index in paths.indices where !paths[index].isEmpty {
-            guard let element = try follow(&paths[index], from: holder, in: document) else {
-                (paths[index], parts[index]) = ([], .null)
-                continue
-            }
-            guard element.type == .array else {
-                (paths[index], parts[index]) = ([], .value(element))
+        for index in paths.indices where parts[index] == nil {
+            let element = try follow(paths[index], &places[index], from: holder, in: document)
+            guard let element, element.type == .array else {
+                parts[index] = element.map { .value($0) } ?? .null
                 continue
             }
             if let array, array.valueOffset != element.valueOffset { throw SeveralArrays() }
@@ -239,8 +243,8 @@ final class UniqueLog: @unchecked Sendable {
         }
         guard let array else { return try body(parts) }
         func visit(_ part: Part, _ holder: Holder) throws {
-            for index in inside where paths[index].isEmpty { parts[index] = part }
-            try expand(paths, parts, from: holder, in: document, body)
+            for index in inside where places[index] == paths[index].count { parts[index] = part }
+            try expand(paths, places, parts, from: holder, in: document, body)
         }
         let content = try document.document(array)
         if content.isEmpty { return try visit(.undefined, .nothing) }

@@ -33,58 +33,45 @@ struct UniqueSearch {
         var result = tally
         // A document with several keys may have several faults, which are brought together before it is counted.
         let faults = logs.contains(where: \.isRepeated) ? KeyLog(folder: temporaryFolder) : nil
-        func note(_ note: UniqueLog.Note, _ id: BSONValue, _ document: borrowing BSONView) throws {
-            if let faults {
-                faults.insert(try KeyHash(of: document), note: note.bits, BSONDocument(copying: document).bytes)
+        func count(_ note: UniqueLog.Note, _ id: BSONElement, _ document: borrowing BSONView) throws {
+            if let faults, let own = try DocumentKey(of: document) {
+                faults.insert(KeyHash(high: own.hash, low: 0), note: note.bits, id, of: document)
             } else {
-                result.count(
-                    [(note.key, note.fault)], of: id, value: try document.value(named: "value"), counted: note.counted)
+                result.count([(note.key, note.fault)], of: try document.value(id), counted: note.counted)
             }
         }
         let shared = SharedKeys(logs: logs.map(\.keys), isValid: isValid)
         for part in 0..<KeyLog.partCount {
             var groups: [KeyHash: (group: EqualKeys.Group, note: UniqueLog.Note)] = [:]
             try shared.read(part, of: try shared.groups(of: part)) { hash, bits, document in
-                let (id, own) = (try document.value(named: "_id") ?? .undefined, UniqueLog.Note(bits: bits))
-                groups[hash, default: (EqualKeys.Group(), own)].group.add(id)
-                if let value = try document.value(named: "value") { groups[hash]?.group.value = value }
-                try note(own, id, document)
+                guard let id = try document.find("_id") else { return }
+                let note = UniqueLog.Note(bits: bits)
+                groups[hash, default: (EqualKeys.Group(), note)].group.add(try document.value(id))
+                if let value = try document.find("v") { groups[hash]?.group.value = try document.value(value) }
+                try count(note, id, document)
             }
             for (group, note) in groups.values { result.count(group, note.fault, of: note.key) }
         }
         for log in logs.flatMap({ [$0.refused, $0.recounted] }) {
             try log.read(0) { _, bits, document in
-                guard try isValid(document, log) else { return }
-                try note(UniqueLog.Note(bits: bits), try document.value(named: "_id") ?? .undefined, document)
+                guard try isValid(document, log), let id = try document.find("_id") else { return }
+                try count(UniqueLog.Note(bits: bits), id, document)
             }
         }
         for part in 0..<KeyLog.partCount {
-            var documents: [KeyHash: (id: BSONValue, value: BSONValue?, notes: [UniqueLog.Note])] = [:]
+            var documents: [KeyHash: (id: BSONValue, notes: Set<UInt32>)] = [:]
             try faults?.read(part) { hash, bits, document in
-                let note = UniqueLog.Note(bits: bits)
-                if documents[hash] == nil {
-                    documents[hash] = (
-                        try document.value(named: "_id") ?? .undefined, try document.value(named: "value"), [note]
-                    )
-                } else if documents[hash]?.notes.contains(where: { $0.bits == bits }) == false {
-                    documents[hash]?.notes.append(note)
-                }
+                guard let id = try document.find("_id") else { return }
+                if documents[hash] == nil { documents[hash] = (try document.value(id), []) }
+                documents[hash]?.notes.insert(bits)
             }
-            for (id, value, notes) in documents.values {
-                let faults = notes.filter { !$0.isAgain }.sorted { $0.bits < $1.bits }.map { ($0.key, $0.fault) }
+            for (id, bits) in documents.values {
+                let notes = bits.sorted().map(UniqueLog.Note.init)
+                let faults = notes.filter { !$0.isAgain }.map { ($0.key, $0.fault) }
                 guard !faults.isEmpty else { continue }
-                let counted = (notes.first(where: \.isAgain) ?? notes[0]).counted
-                result.count(faults, of: id, value: value, counted: counted)
+                result.count(faults, of: id, counted: (notes.first(where: \.isAgain) ?? notes[0]).counted)
             }
         }
         tally = result
-    }
-}
-
-extension BSONView {
-    /// Returns the value of a field; `nil` if there is none.
-    fileprivate func value(named name: String) throws(BSONError) -> BSONValue? {
-        guard let element = try find(name) else { return nil }
-        return try value(element)
     }
 }
