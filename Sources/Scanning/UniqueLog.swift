@@ -102,7 +102,7 @@ final class UniqueLog: @unchecked Sendable {
     }
 
     private typealias Path = [String]
-    private typealias Index = (number: Int, key: UniqueKey, paths: [Path])
+    private typealias Index = (number: Int, isSparse: Bool, paths: [Path])
     private struct SeveralArrays: Error {}
 
     /// The recorded keys.
@@ -121,7 +121,7 @@ final class UniqueLog: @unchecked Sendable {
     init?(_ schema: CompiledSchema, options: ScanOptions) {
         guard options.selection.isEmpty, options.sampleSize == nil else { return nil }
         indexes = schema.uniqueKeys.enumerated().filter { $1.unjudged == nil }.map { number, key in
-            (number, key, key.paths.map { $0.split(separator: ".").map(String.init) })
+            (number, key.isSparse, key.paths.map { $0.split(separator: ".").map(String.init) })
         }
         guard !indexes.isEmpty else { return nil }
         keys = KeyLog(folder: options.temporaryFolder)
@@ -171,14 +171,14 @@ final class UniqueLog: @unchecked Sendable {
         _ key: Key, of index: Index, _ id: BSONElement, _ value: BSONElement?, _ document: borrowing BSONView,
         _ counted: CountedVerdicts
     ) {
-        if key.isMissing, index.key.isSparse { return }
+        if key.isMissing, index.isSparse { return }
         keys.insert(
             key.hasher.hash, note: Note(key: index.number, key.fault, counted).bits, id,
             value: keepsValues ? value : nil, of: document)
     }
 
-    /// Follows a path from the name `at` to its end or to the first array, and returns the value there; `nil` if there
-    /// is none. Moves `at` to the name after the value.
+    /// Returns the value at a path, or the first array on it; `nil` if there is none.
+    /// - Parameter at: The place of the next name of the path, which is moved to the name after the value.
     private static func follow(
         _ path: Path, _ at: inout Int, from holder: Holder, in document: borrowing BSONView
     ) throws(BSONError) -> BSONElement? {
