@@ -168,7 +168,7 @@ extension CheckRun {
             RemovedCollection(
                 namespace: namespace, documentCount: scanned.facts.absent.contains(map.target(of: namespace)) ? 0 : nil)
         }
-        let collections = scanned.tallies.map(collection)
+        let collections = zip(scanned.tallies, scanned.missing).map(collection)
         var report = CheckReport(
             source: name, active: activeSchema(baseline?.change, removed), collections: collections,
             sync: circumstances, ledger: found.index?.total, limit: limit,
@@ -200,9 +200,10 @@ extension CheckRun {
         baseline.map { .init(name: $0.path, difference: change.map { .computed($0) }, removed: removed) }
     }
 
-    private func collection(_ tally: Tally) -> CheckReport.Collection {
+    private func collection(_ tally: Tally, _ missing: [MissingGuarantee]) -> CheckReport.Collection {
         var collection = CheckReport.Collection(tally)
         collection.reading.namespace = renamed(tally.schema.namespace)
+        collection.reading.missing = missing
         return collection
     }
 }

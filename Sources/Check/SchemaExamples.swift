@@ -38,7 +38,7 @@ extension ServerSchema {
                 let root = name == own ? collection.root : second.root
                 let beside = name == own ? second.root : collection.root
                 let found = root.firstExample(beside: beside) { accepting.accepts($0) && !refusing.accepts($0) }
-                guard let text = found.flatMap({ try? $0.extendedJSON(.relaxed) }) else { continue }
+                guard let text = found.flatMap({ try? $0.extendedJSON(.canonical) }) else { continue }
                 notes.append("\(collection.namespace): \(name) accepts \(text), and \(otherName) does not")
             }
         }

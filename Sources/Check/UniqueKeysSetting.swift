@@ -7,6 +7,8 @@ package import ServerSchema
 package struct UniqueKeysSetting {
     private var keys: [Namespace: [UniqueKey]] = [:]
 
+    private static let flags = ["true": true, "false": false]
+
     /// Creates a setting without indexes.
     package init() {}
 
@@ -19,24 +21,49 @@ package struct UniqueKeysSetting {
                 of: "a unique index", allowed: ["collection", "fields", "name", "sparse", "collation"])
             let namespace = try ExceptionsFile.collection(members)
             let paths = try members.required("fields").elements(of: "\"fields\"").map { path throws(LocatedError) in
-                try path.text(of: "a field of a unique index")
+                let text = try path.text(of: "a field of a unique index")
+                let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+                guard !parts.contains(where: { $0.isEmpty || $0.hasPrefix("$") }) else {
+                    throw path.error("\(text.quotedAsJSON) is no path of a field")
+                }
+                return text
+            }
+            guard !paths.isEmpty, Set(paths).count == paths.count else {
+                throw entry.error("a unique index has at least one field, and each field once")
             }
             var key = UniqueKey(
                 paths: paths, name: try members["name"]?.text(of: "\"name\""), of: namespace.collection,
                 location: entry.location)
-            key.isSparse = try members["sparse"]?.text(of: "\"sparse\"") == "true"
+            if let sparse = members["sparse"] {
+                guard let word = Self.flags[try sparse.text(of: "\"sparse\"")] else {
+                    throw sparse.error("\"sparse\" is true or false")
+                }
+                key.isSparse = word
+            }
             key.collation = try members["collation"].map(Self.document)
             keys[namespace, default: []].append(key)
         }
     }
 
     private static func document(_ node: YAMLNode) throws(LocatedError) -> BSONDocument {
-        guard let document = (try? JobLiteral.value(node))?.document else { throw node.error("expected a mapping") }
+        guard let document = (try? JobLiteral.value(node))?.document, document["locale"]?.text != nil else {
+            throw node.error("a collation is a mapping with \"locale\"")
+        }
         return document
     }
 
     /// Adds the indexes to the schemas of their collections; a Prisma schema states its own.
     package func add(to schema: inout ServerSchema) {
+        let known = Set((schema.collections + schema.neighbours).map(\.namespace))
+        for (namespace, own) in keys.sorted(by: { $0.key < $1.key }) {
+            let reason =
+                schema.dialect != .jsonSchema
+                ? "only a validator's collections take it"
+                : known.contains(namespace) ? nil : "the schema has no such collection"
+            guard let reason else { continue }
+            schema.notes.append(
+                SchemaNote(location: own[0].location, message: "unique of \(namespace) is not judged: \(reason)"))
+        }
         guard schema.dialect == .jsonSchema else { return }
         for index in schema.collections.indices {
             schema.collections[index].uniqueKeys += keys[schema.collections[index].namespace] ?? []

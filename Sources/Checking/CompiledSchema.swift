@@ -34,7 +34,7 @@ public struct CompiledSchema: Sendable {
     var hasEngine: Bool { !engines.isEmpty }
     let links: [Link]
     /// The unique indexes that the collection shall get; none for an App Services schema.
-    package let uniqueKeys: [UniqueKey]
+    package private(set) var uniqueKeys: [UniqueKey]
     /// The texts that findings show for each node: the path, and what the schema expects there.
     let texts: NodeTexts
 
@@ -120,6 +120,15 @@ public struct CompiledSchema: Sendable {
             paths: paths + (engine?.paths ?? []) + uniqueKeys.map(\.path), expectations: compiler.expectations)
         links = compiler.links
         markUsableDefaults(compiler.defaults)
+    }
+
+    /// Returns the schema for a collection with a default collation, which its indexes have unless they state one.
+    package func with(collation: BSONDocument?) -> CompiledSchema {
+        var schema = self
+        for index in uniqueKeys.indices where uniqueKeys[index].collation == nil {
+            schema.uniqueKeys[index].collation = collation
+        }
+        return schema
     }
 
     /// A filter that matches only documents for which ``check(_:)`` returns ``Verdict/fits``; `nil` if none can be

@@ -18,6 +18,9 @@ struct Contribution: Hashable, Sendable {
     /// name was too long.
     var overflowCount = 0
 
+    /// Whether a client can read the document.
+    var isReadable: Bool { verdict < .certain || isUnfound }
+
     /// Whether the document newly fails, or newly might fail, compared with the active schema.
     var isNew: Bool { active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false }
 }

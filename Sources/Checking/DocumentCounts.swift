@@ -7,10 +7,12 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var certain = 0
     /// The number of documents that might fail, and are not certain to fail.
     public var possible = 0
-    /// The number of documents in ``certain`` that a Prisma client reads, but never finds by a query with a value.
-    public var unfound = 0
-    /// The number of documents in ``unfound`` that do not fail under the active schema; 0 without an active schema.
-    public var newlyUnfound = 0
+    /// The documents in ``certain`` that a Prisma client reads, but never finds by a query with a value.
+    public var unfound = Readable()
+    /// The documents in ``certain`` that only a unique index refuses.
+    public var refused = Readable()
+    /// The documents in ``certain`` that a Prisma client reads, except in a query that includes a relation.
+    public var unincluded = Readable()
     /// The number of documents in ``certain`` that the ledger of unsynced documents lists.
     public var certainInLedger = 0
     /// The number of documents in ``possible`` that the ledger of unsynced documents lists.
@@ -24,6 +26,29 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var unexcepted = Unexcepted()
     /// The counts of documents by what the engine does with them; `nil` if no engine's rules were applied.
     public var engine: EngineCounts?
+
+    /// The number of documents that fail, and can be read.
+    public struct Readable: Hashable, Sendable, Codable {
+        /// The number of the documents.
+        public var all = 0
+        /// The number of those that do not fail under the active schema; 0 without an active schema.
+        public var new = 0
+
+        /// Creates counts of zero.
+        public init() {}
+
+        static func += (left: inout Readable, right: Readable) {
+            (left.all, left.new) = (left.all + right.all, left.new + right.new)
+        }
+
+        static prefix func - (counts: Readable) -> Readable {
+            var result = Readable()
+            (result.all, result.new) = (-counts.all, -counts.new)
+            return result
+        }
+
+        mutating func add(isNew: Bool) { (all, new) = (all + 1, new + (isNew ? 1 : 0)) }
+    }
 
     /// The numbers of documents by their worst finding; findings that an exception covers are left out.
     public struct Unexcepted: Hashable, Sendable, Codable {
@@ -69,8 +94,14 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var newCertain: Int { certain - certainInLedger }
     /// The number of documents in ``possible`` that the ledger of unsynced documents does not list.
     public var newPossible: Int { possible - possibleInLedger }
-    /// The number of documents in ``unfound`` that a check counts: with an active schema, only those that newly fail.
-    public var stoppingUnfound: Int { changes == nil ? unfound : newlyUnfound }
+    /// The number of documents that a check counts: with an active schema, only those that newly fail.
+    public func stopping(_ documents: Readable) -> Int { changes == nil ? documents.all : documents.new }
+    /// The number of documents in ``certain`` that cannot be read.
+    public var unread: Int { certain - unfound.all - refused.all - unincluded.all }
+    /// The number of documents in ``unread`` that a check counts: with an active schema, only those that newly fail.
+    public var stoppingUnread: Int {
+        (changes?.newlyFailing ?? certain) - [unfound, refused, unincluded].reduce(0) { $0 + stopping($1) }
+    }
     /// The number of documents whose failures are all covered by exceptions.
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }
 
@@ -80,7 +111,8 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         left.certain += right.certain
         left.possible += right.possible
         left.unfound += right.unfound
-        left.newlyUnfound += right.newlyUnfound
+        left.refused += right.refused
+        left.unincluded += right.unincluded
         left.certainInLedger += right.certainInLedger
         left.possibleInLedger += right.possibleInLedger
         left.unexcepted += right.unexcepted
@@ -90,13 +122,6 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
             left.engine = sum
         }
         if let theirs = right.changes { left.changes = (left.changes ?? VerdictChanges()).adding(theirs) }
-    }
-
-    /// Counts a document that has been counted as certain to fail as one that a Prisma client reads but never finds.
-    /// - Parameter isNew: Whether the document does not fail under the active schema.
-    mutating func addUnfound(isNew: Bool) {
-        unfound += 1
-        if isNew { newlyUnfound += 1 }
     }
 
     /// Counts a document.

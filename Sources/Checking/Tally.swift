@@ -166,7 +166,7 @@ public struct Tally: Sendable {
         }
         counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
         counts.engine? += EngineCounts(added.effect)
-        if added.isUnfound { counts.addUnfound(isNew: isNew) }
+        if added.isUnfound { counts.unfound.add(isNew: isNew) }
         lastCounted = CountedVerdicts(
             verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger, isUnfound: added.isUnfound)
         if options.keepsContributions {
@@ -236,10 +236,10 @@ public struct Tally: Sendable {
         }
         guard !failing.isEmpty else { return nil }
         counts.replace(before, by: result)
+        if before.isReadable { counts.unincluded.add(isNew: result.isNew) }
         let now = CountedVerdicts(
             result.verdict, active: result.active, unexcepted: result.unexcepted, isInLedger: result.isInLedger)
-        guard before.verdict < .possible, let onFailure else { return now }
-        onFailure(
+        onFailure?(
             FailingDocument(
                 namespace: schema.namespace, id: id, verdict: .certain, active: result.active, isInLedger: false,
                 isExcepted: result.unexcepted < .possible, violations: failing.map(schema.violation)))
@@ -364,7 +364,7 @@ extension DocumentCounts {
     mutating func replace(_ old: Contribution, by new: Contribution) {
         remove(old)
         add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)
-        if new.isUnfound { addUnfound(isNew: new.isNew) }
+        if new.isUnfound { unfound.add(isNew: new.isNew) }
         if engine != nil { engine? += EngineCounts(new.effect) }
     }
 
@@ -373,7 +373,7 @@ extension DocumentCounts {
         if changes != nil { one.changes = VerdictChanges() }
         one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
         if engine != nil { one.engine = EngineCounts(added.effect) }
-        if added.isUnfound { one.addUnfound(isNew: added.isNew) }
+        if added.isUnfound { one.unfound.add(isNew: added.isNew) }
         self += one.negated
     }
 
@@ -383,7 +383,6 @@ extension DocumentCounts {
         result.certain = -certain
         result.possible = -possible
         result.unfound = -unfound
-        result.newlyUnfound = -newlyUnfound
         result.certainInLedger = -certainInLedger
         result.possibleInLedger = -possibleInLedger
         result.changes = changes?.negated
@@ -442,7 +441,7 @@ extension Tally {
         }
         counts.changes?.alreadyFailing -= 1
         counts.changes?.newlyFailing += 1
-        if collector.isOfQueries { counts.newlyUnfound += 1 }
+        if collector.isOfQueries { counts.unfound.new += 1 }
         switch unexcepted {
         case .certain: counts.unexcepted.newlyFailing += 1
         case .possible: counts.unexcepted.newlyPossible += 1

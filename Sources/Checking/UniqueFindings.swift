@@ -178,6 +178,7 @@ extension Tally {
             if onFailure != nil { violations.append(schema.violation(located)) }
         }
         counts.replace(old, by: new)
+        if old.isReadable { counts.refused.add(isNew: new.isNew) }
         onFailure?(
             FailingDocument(
                 namespace: schema.namespace, id: id, verdict: .certain, active: new.active,

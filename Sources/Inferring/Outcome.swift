@@ -40,8 +40,7 @@ package struct Outcome: Sendable {
         let isStrict = inference.options.isStrict
         let changes = counts.changes ?? VerdictChanges()
         checked = counts.read
-        // A Prisma client reads the other documents, although no query with one of their values finds them.
-        failing = counts.certain - counts.unfound + (isStrict ? counts.possible : 0)
+        failing = counts.certain + (isStrict ? counts.possible : 0)
         possible = isStrict ? 0 : counts.possible
         groups = tally.violationGroups
         isWithinCover = failing <= inference.options.budget(of: counts.read)

@@ -39,15 +39,13 @@ extension CheckReport {
         } else if let estimated = collection.estimatedCount {
             read += " of about \(estimated.grouped)"
         }
-        let unread = counts.certain - counts.unfound
+        let (unread, refused) = (counts.unread, counts.refused.all)
         let failing = [
+            failing(unread, counts.newCertain, of: collection.judgedCount, words.failing(unread)),
             failing(
-                unread, counts.newCertain, of: collection.judgedCount,
-                collection.failsOnlyByKeys
-                    ? "\(unread == 1 ? "is" : "are") refused by a unique index"
-                    : collection.failsOnlyInRelations && words == .prisma
-                        ? "fail with an include" : words.failing(unread)),
-            failing(counts.unfound, 0, of: collection.judgedCount, "never found"),
+                refused, 0, of: collection.judgedCount, "\(refused == 1 ? "is" : "are") refused by a unique index"),
+            failing(counts.unincluded.all, 0, of: collection.judgedCount, "fail with an include"),
+            failing(counts.unfound.all, 0, of: collection.judgedCount, "never found"),
             failing(counts.possible, counts.newPossible, of: collection.judgedCount, words.possiblyFailing),
         ].compactMap { $0 }
         if counts.read == 0 { return read }

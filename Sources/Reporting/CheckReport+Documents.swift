@@ -65,52 +65,41 @@ extension CheckReport {
             "No document newly fails, \(failingAlready.grouped) \(fails) already\(missing)."
         case .safe: "Every document \(rules.dialect == .prisma ? "can be read" : "fits")\(missing)."
         case .unproven: unproven
-        case _ where rules.dialect != .prisma && !isUnfit && hasUnfitKeys:
-            "\(verdict.stopping.documents) \(makes(verdict.stopping)) `createIndex` fail\(excepted)."
-        default:
-            (rules.dialect == .prisma
-                ? clientSentence : "\(verdict.stopping.documents) \(rules.dialect.failing(verdict.stopping))")
-                + "\(excepted)."
+        default: "\(failingSentence)\(excepted)."
         }
     }
 
-    /// The clauses on the documents that make queries of the Prisma client fail, and on those that the client reads,
-    /// but never finds by a query that names a value.
-    private var clientSentence: String {
-        let (unfound, unread) = (total.stoppingUnfound, verdict.stopping - total.stoppingUnfound)
-        let found = unfound == 1 ? "is read but never found" : "are read but never found"
-        guard unread > 0 else { return "\(unfound.documents) \(found)" }
-        let failing = "\(unread.documents) \(failingQueries(of: unread))"
-        return unfound == 0 ? failing : "\(failing), and \(unfound.grouped) more \(found)"
+    /// The clauses on the documents that cannot be read, or do not fit; on those that only a unique index refuses; on
+    /// those that only an `include` fails to read; and on those that the client never finds by a query with a value.
+    private var failingSentence: String {
+        let counts = total
+        let (unread, refused) = (counts.stoppingUnread, counts.stopping(counts.refused))
+        let (unincluded, unfound) = (counts.stopping(counts.unincluded), counts.stopping(counts.unfound))
+        let isPrisma = rules.dialect == .prisma
+        let reading = isPrisma ? "\(makes(unread)) \(queries(\.stoppingUnread)) fail" : rules.dialect.failing(unread)
+        let included = queries { $0.stopping($0.unincluded) }
+        let clauses = [
+            (unread, reading), (refused, "\(makes(refused)) `\(isPrisma ? "prisma db push" : "createIndex")` fail"),
+            (unincluded, "\(makes(unincluded)) \(included) with `include` fail"),
+            (unfound, unfound == 1 ? "is read but never found" : "are read but never found"),
+        ].filter { $0.0 > 0 }
+        let words = clauses.enumerated().map { index, clause in
+            "\(index == 0 ? clause.0.documents : "\(clause.0.grouped) more") \(clause.1)"
+        }
+        guard words.count > 1 else { return words.first ?? "\(verdict.stopping.documents) fail" }
+        return "\(words.dropLast().joined(separator: ", ")), and \(words[words.count - 1])"
     }
 
     private func makes(_ documents: Int) -> String { rules.isLive ? documents == 1 ? "makes" : "make" : "would make" }
 
-    /// Whether a document breaks a rule of the schema other than a unique index.
-    private var isUnfit: Bool { collections.contains { $0.groups.contains { $0.fails && !$0.isOfKeys } } }
-    /// Whether a unique index refuses a document.
-    private var hasUnfitKeys: Bool { collections.contains { $0.groups.contains { $0.fails && $0.isOfKeys } } }
-
-    /// A clause that names up to six of the Prisma client's queries that would fail, and counts the others that would
-    /// fail.
-    ///
-    /// The queries with the most failing documents come first.
-    private func failingQueries(of documents: Int) -> String {
-        let unread = collections.enumerated().filter { _, collection in
-            collection.groups.contains { $0.fails && !$0.isOfKeys && !$0.isOfQueries }
-        }
-        let failing = unread.map { index, collection in
-            let counts = collection.counts
-            return (index, collection, count: (counts.changes?.newlyFailing ?? counts.certain) - counts.stoppingUnfound)
-        }.filter { $0.count > 0 }.sorted { ($1.count, $0.0) < ($0.count, $1.0) }
-        let names =
-            failing.map { _, collection, _ in
-                "`prisma.\(collection.clientName ?? collection.namespace.collection).findMany()`"
-                    + (collection.failsOnlyInRelations ? " with `include`" : "")
-            } + (hasUnfitKeys ? ["`prisma db push`"] : [])
+    /// Names up to six of the Prisma client's queries of the collections with such documents, and counts the others;
+    /// those with the most documents come first.
+    private func queries(_ count: (DocumentCounts) -> Int) -> String {
+        let failing = collections.enumerated().map { ($0, $1, count: count($1.counts)) }.filter { $0.count > 0 }
+            .sorted { ($1.count, $0.0) < ($0.count, $1.0) }
+        let names = failing.map { "`prisma.\($0.1.clientName ?? $0.1.namespace.collection).findMany()`" }
         let shown = names.count > 6 ? names.prefix(6) + ["\((names.count - 6).grouped) more"] : names[...]
-        let list = shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
-        return "\(makes(documents)) \(list) fail"
+        return shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
     }
 
     private var syncSentence: String {
@@ -134,8 +123,9 @@ extension CheckReport {
     }
 
     private var unproven: String {
-        "Nothing \(failingAlready > 0 ? "new " : "")found, but not every document was read: it is unknown whether the "
-            + "deploy is safe."
+        "Nothing \(failingAlready > 0 ? "new " : "")found, but not "
+            + (collections.contains { $0.reading.selection != .everything }
+                ? "every document was read" : "everything was judged") + ": it is unknown whether the deploy is safe."
     }
 
     /// A clause with the number of the schema's collections that do not exist; empty if all exist.
@@ -225,15 +215,6 @@ extension CheckReport {
     }
 }
 
-extension CheckReport.Collection {
-    /// Whether queries of a Prisma client fail only if they include a relation.
-    var failsOnlyInRelations: Bool {
-        let rules = groups.filter { $0.violation.level == .certain }.map(\.violation.rule)
-        return overflowCount == 0 && rules.contains(.linkDangling)
-            && Set(rules).isSubset(of: [.linkDangling, .storedType, .malformedObjectID])
-    }
-}
-
 /// Texts for the verdict on a sync engine other than Device Sync.
 ///
 /// They say which documents halt the engine, and which documents and values do not arrive in it.
@@ -301,17 +282,4 @@ extension EngineCounts {
             "values_lost": values,
         ]
     }
-}
-
-extension CheckReport.Collection {
-    /// Whether unique indexes refuse documents, and no document breaks another rule.
-    var failsOnlyByKeys: Bool {
-        let failing = groups.filter { $0.violation.level == .certain }
-        return !failing.isEmpty && failing.allSatisfy(\.isOfKeys)
-    }
-}
-
-extension ViolationGroup {
-    /// Whether the group makes the check fail, apart from an active schema.
-    fileprivate var fails: Bool { violation.level == .certain && exception == nil }
 }

@@ -65,7 +65,9 @@ public struct CheckReportJSON: Sendable {
             "certain": counts.certain, "certain_new": counts.newCertain, "certain_in_ledger": counts.certainInLedger,
             "possible": counts.possible, "possible_new": counts.newPossible,
             "possible_in_ledger": counts.possibleInLedger, "excepted": counts.excepted,
-            "unfound": counts.unfound, "newly_unfound": counts.newlyUnfound,
+            "unfound": counts.unfound.all, "newly_unfound": counts.unfound.new, "refused": counts.refused.all,
+            "newly_refused": counts.refused.new, "unincluded": counts.unincluded.all,
+            "newly_unincluded": counts.unincluded.new,
             "unexcepted": [
                 "certain": counts.unexcepted.certain, "possible": counts.unexcepted.possible,
                 "newly_failing": counts.unexcepted.newlyFailing, "newly_possible": counts.unexcepted.newlyPossible,

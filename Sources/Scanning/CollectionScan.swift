@@ -7,7 +7,7 @@ import SystemPackage
 /// Checks the documents of a live collection; the options may restrict the check to some documents.
 package struct CollectionScan: Sendable {
     let pool: ClientPool
-    let schema: CompiledSchema
+    private(set) var schema: CompiledSchema
     let namespace: Namespace
     let options: ScanOptions
 
@@ -25,6 +25,16 @@ package struct CollectionScan: Sendable {
     /// Reads the documents on several threads, and then judges those documents again that changed during the scan.
     /// - Throws: ``MongoError``, ``ScanStopped``, or ``BSONError`` for a damaged document.
     package func run() async throws -> ScanResult {
+        guard !schema.uniqueKeys.isEmpty else { return try await scan() }
+        var scan = self
+        scan.schema = try await schema.with(
+            collation: pool.withClient { client throws(MongoError) in
+                try client.readableCollection(namespace)?.collation
+            })
+        return try await scan.scan()
+    }
+
+    private func scan() async throws -> ScanResult {
         let (tracker, missing) = try await track()
         defer { tracker?.close() }
         let parts = try await threads.run { queue in try work(queue, tracker) }
@@ -34,7 +44,8 @@ package struct CollectionScan: Sendable {
             if let tracker { try amend(&result, parts, tracker, &unique) }
             for part in parts { result.tally.merge(part.tally) }
             try unique.count(in: &result.tally)
-            result.missing += options.unjudgedKeys(of: schema).map { MissingGuarantee(.everyDocument, $0) }
+            result.missing += options.unjudgedKeys(of: schema).map { MissingGuarantee(.everyDocument, $0.reason) }
+            result.unjudgedKeys = options.unjudgedKeys(of: schema).map(\.name)
             try compareIDTexts(&result)
             return result
         }

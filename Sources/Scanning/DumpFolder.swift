@@ -18,6 +18,8 @@ struct DumpFolder {
         /// The kind of the collection, from its metadata if there are any; `nil` if there are neither metadata nor
         /// documents.
         var kind: DumpMetadata.Kind?
+        /// The collection's default collation; `nil` if it has none, or if there are no metadata.
+        var collation: BSONDocument?
         /// The folder of the collection's database; the root of the search if no file was found.
         var folder: FilePath
     }
@@ -37,8 +39,10 @@ struct DumpFolder {
             }
             let metadata = files.metadata.first { stems.contains($0.stem) }
             if found.isEmpty, metadata == nil { continue }
-            let kind = try metadata.flatMap { try DumpFiles.read($0) }?.kind ?? .collection
-            return CollectionFiles(documents: found.first?.path, kind: kind, folder: folder)
+            let description = try metadata.flatMap { try DumpFiles.read($0) }
+            return CollectionFiles(
+                documents: found.first?.path, kind: description?.kind ?? .collection,
+                collation: description?.options["collation"]?.document, folder: folder)
         }
         return CollectionFiles(folder: root)
     }

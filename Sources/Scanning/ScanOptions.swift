@@ -80,12 +80,12 @@ package struct ScanOptions: Sendable {
         package var progress: @Sendable (Int) -> Void = { _ in }
     }
 
-    /// Returns a clause for each unique index that the scan does not judge.
-    func unjudgedKeys(of schema: CompiledSchema) -> [String] {
+    /// Returns the unique indexes that the scan does not judge, with a clause for each.
+    func unjudgedKeys(of schema: CompiledSchema) -> [(name: String, reason: String)] {
         let all = selection.isEmpty && sampleSize == nil
         return schema.uniqueKeys.compactMap { key in
             let reason = all ? key.unjudged : "not all documents were read"
-            return reason.map { "values of the unique index \(key.name) were not compared, because \($0)" }
+            return reason.map { (key.name, "values of the unique index \(key.name) were not compared, because \($0)") }
         }
     }
 

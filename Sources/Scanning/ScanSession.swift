@@ -41,6 +41,8 @@ package struct ScanResult: Sendable {
     package var clusterTime: ClusterTime?
     /// The number of documents that changed during the scan and were judged again.
     package var changedCount = 0
+    /// The names of the unique indexes whose values were not compared.
+    package var unjudgedKeys: [String] = []
     /// The guarantees that the results lack, each with the reason.
     package var missing: [MissingGuarantee] = []
 }

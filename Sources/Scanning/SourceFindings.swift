@@ -7,6 +7,8 @@ package struct SourceFindings: Sendable {
     package let tallies: [Tally]
     /// The facts about the source itself.
     package internal(set) var facts: SourceFacts
+    /// The guarantees that each result lacks, in the order of the schemas.
+    package internal(set) var missing: [[MissingGuarantee]] = []
 }
 
 /// The facts about a source of documents, such as a dump, apart from the documents.

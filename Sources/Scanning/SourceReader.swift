@@ -137,6 +137,17 @@ extension SourceReader {
         return prelude.collections.filter { $0.kind == .collection }.map(\.namespace).filter(\.isOfUsers).sorted()
     }
 
+    /// Returns the default collation of each collection, in the order of ``namespaces``, as far as the source names it.
+    /// - Throws: ``SourceError``, or ``DumpError``.
+    func collations() throws -> [BSONDocument?] {
+        if try isFolder() { return try namespaces.map { try DumpFolder(path).files(of: $0).collation } }
+        guard !isStream else { return namespaces.map { _ in nil } }
+        var input = try DumpInput(path, isStopped: options.isStopped)
+        guard try input.kind() == .archive else { return namespaces.map { _ in nil } }
+        let collections = try ArchiveReader(input, wanted: []).prelude.collections
+        return namespaces.map { namespace in collections.first { $0.namespace == namespace }?.collation }
+    }
+
     /// Whether the source can be read only once, like a pipe.
     package var isStream: Bool {
         guard path != DumpInput.standardInput else { return true }

@@ -6,7 +6,7 @@ import SystemPackage
 package struct SourceScan: Sendable {
     /// A collection to check, with its schema and its options.
     package struct Part: Sendable {
-        let schema: CompiledSchema
+        fileprivate(set) var schema: CompiledSchema
         let options: ScanOptions
 
         /// The namespace of the collection in the source.
@@ -19,7 +19,7 @@ package struct SourceScan: Sendable {
         }
     }
 
-    let parts: [Part]
+    private(set) var parts: [Part]
     let others: [Namespace]
     let source: String
 
@@ -45,6 +45,15 @@ package struct SourceScan: Sendable {
     /// thread.
     /// - Throws: ``SourceError``, ``DumpError`` for a truncated or damaged file, or ``ScanStopped``.
     package func run() throws -> SourceFindings {
+        guard parts.contains(where: { !$0.schema.uniqueKeys.isEmpty }) else { return try scan() }
+        var scan = self
+        for (index, collation) in try reader.collations().enumerated() {
+            scan.parts[index].schema = parts[index].schema.with(collation: collation)
+        }
+        return try scan.scan()
+    }
+
+    private func scan() throws -> SourceFindings {
         var tallies = parts.map { $0.options.makeTally($0.schema) }
         let keys = parts.map { UniqueLog($0.schema, options: $0.options) }
         var logs = keys.map { [$0].compactMap(\.self) }
@@ -55,15 +64,18 @@ package struct SourceScan: Sendable {
             logs[index] += try FileThreads(part: parts[index], path: path).add(to: &tallies[index], keys[index])
         }
         var notes: [String] = []
+        var missing: [[MissingGuarantee]] = []
         for index in tallies.indices {
             let options = parts[index].options
             try UniqueSearch(logs: logs[index], temporaryFolder: options.temporaryFolder).count(in: &tallies[index])
             logs[index] = []
-            notes += options.unjudgedKeys(of: parts[index].schema).map { "\(parts[index].namespace): \($0)" }
+            missing.append(
+                options.unjudgedKeys(of: parts[index].schema).map { MissingGuarantee(.everyDocument, $0.reason) })
             notes += try compareIDTexts(of: index, in: &tallies)
         }
         var findings = SourceFindings(tallies: tallies, facts: facts)
         findings.facts.notes += notes
+        findings.missing = missing
         return findings
     }
 

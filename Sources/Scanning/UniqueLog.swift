@@ -258,7 +258,9 @@ final class UniqueLog: @unchecked Sendable {
 extension UniqueKey {
     /// The reason why the client does not judge the index, as a clause; `nil` if it does.
     var unjudged: String? {
-        if collation != nil { return "the index has a collation, by which only the server compares" }
+        if let collation, collation["locale"] != "simple" {
+            return "the index has a collation, by which only the server compares"
+        }
         let numbers = paths.flatMap { $0.split(separator: ".").dropFirst() }
         return numbers.contains { Int($0) != nil } ? "its path has a number, which may be a place in an array" : nil
     }

@@ -25,6 +25,7 @@ enum ValidatorVerdict {
     }
 
     private static func widens(_ old: SchemaNode, _ new: SchemaNode) -> Bool {
+        guard ConstraintChange(from: old, to: new).tightened.allSatisfy({ !concerns($0, old) }) else { return false }
         if new.types.isEmpty { return true }
         if old.types.isEmpty { return false }
         let numbers: Set<SchemaType> = [.int, .long, .double, .decimal]
@@ -34,5 +35,19 @@ enum ValidatorVerdict {
         guard isWider, old.admits(.array), old.elementWords != new.elementWords else { return isWider }
         guard case .each(let before)? = old.items, case .each(let after)? = new.items else { return false }
         return !before.admits(.object) && widens(before, after)
+    }
+
+    /// Whether a keyword judges a value of one of the types that a schema allows.
+    private static func concerns(_ keyword: String, _ schema: SchemaNode) -> Bool {
+        let types: [SchemaType] =
+            switch keyword {
+            case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+                [.int, .long, .double, .decimal, .number]
+            case "minLength", "maxLength", "pattern": [.string]
+            case "minItems", "maxItems", "uniqueItems", "additionalItems": [.array]
+            case "minProperties", "maxProperties", "dependencies": [.object]
+            default: []
+            }
+        return types.isEmpty || types.contains(where: schema.admits)
     }
 }

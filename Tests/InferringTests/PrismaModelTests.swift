@@ -24,9 +24,9 @@ import Testing
         ([1, .long(2)], "Int"), ([.long((1 << 60) + 1)], "BigInt"), ([1, .long((1 << 60) + 1)], "BigInt"),
         ([1.5, 2], "Float"),
         ([true], "Boolean"), ([1, true], "Json"), (["a"], "String"), ([.date(milliseconds: 0)], "DateTime"),
-        ([.date(milliseconds: 0), .timestamp(1)], "DateTime"),
+        ([.date(milliseconds: 0), .timestamp(1)], "Json"),
         ([.objectID(ObjectID(high: 1, low: 2))], "String @db.ObjectId"),
-        ([.objectID(ObjectID(high: 1, low: 2)), "a"], "String"), ([.binary(subtype: 0, bytes: [])], "Bytes"),
+        ([.objectID(ObjectID(high: 1, low: 2)), "a"], "Json"), ([.binary(subtype: 0, bytes: [])], "Bytes"),
         ([.decimal(Decimal128(1))], "Json"), ([1, "a"], "Json"), ([1, .null], "Int?"), ([[1], [2]], "Int[]"),
         ([[1], []], "Int[]"), ([[1, .null]], "Json"), ([[[1]]], "Json[]"), ([.double(.nan), 1.5], "Json"),
     ]
@@ -70,9 +70,9 @@ import Testing
         let inference = try inference(documents)
         let model = try #require(inference.prisma)
         let read = try PrismaSchema(files: [SchemaSource(path: "p.prisma", text: model.text)])
-        // The comment with the shares of the types is not read.
+        // The comments with the shares of the types are not read.
         #expect(model.text.contains("  /// Int 66 %, String 34 %\n"))
-        #expect(read.text == model.text.replacing("  /// Int 66 %, String 34 %\n", with: ""))
+        #expect(read.text == model.text.replacing(#/ +/// .*\n/#, with: ""))
         let collection = try #require(read.serverSchema(database: "app").collections.first)
         var options = Tally.Options()
         options.includesInfo = true

@@ -39,6 +39,10 @@ import Testing
                         "excepted": 0,
                         "unfound": 0,
                         "newly_unfound": 0,
+                        "refused": 0,
+                        "newly_refused": 0,
+                        "unincluded": 0,
+                        "newly_unincluded": 0,
                         "unexcepted": {
                           "certain": 1023,
                           "possible": 5,
@@ -80,7 +84,8 @@ import Testing
                           "exception": null,
                           "filter": { "$expr" : { "$eq" : [ { "$type" : "$email" }, "missing" ] } },
                           "filter_is_exact": true,
-                          "filter_documents": null
+                          "filter_documents": null,
+                          "equal_values": null
                         },
                         {
                           "rule": "binary-subtype",
@@ -99,7 +104,8 @@ import Testing
                           "exception": null,
                           "filter": { "$expr" : { "$ne" : [ "$n", { "$numberDouble" : "NaN" } ] } },
                           "filter_is_exact": false,
-                          "filter_documents": null
+                          "filter_documents": null,
+                          "equal_values": null
                         }
                       ],
                       "findings_not_grouped": 2,
@@ -124,6 +130,10 @@ import Testing
                         "excepted": 0,
                         "unfound": 0,
                         "newly_unfound": 0,
+                        "refused": 0,
+                        "newly_refused": 0,
+                        "unincluded": 0,
+                        "newly_unincluded": 0,
                         "unexcepted": {
                           "certain": 0,
                           "possible": 0,

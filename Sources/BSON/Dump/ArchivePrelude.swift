@@ -6,6 +6,8 @@ public struct ArchivePrelude: Hashable, Sendable {
         public let namespace: Namespace
         /// The collection's kind.
         public let kind: DumpMetadata.Kind
+        /// The collection's default collation; `nil` if it has none, or if it is not known.
+        public let collation: BSONDocument?
     }
 
     /// The version of the server that was dumped; `nil` if mongodump did not record it.
@@ -40,6 +42,7 @@ extension ArchivePrelude.Collection {
         guard let namespace = Namespace(ofArchive: document) else { return nil }
         self.namespace = namespace
         let metadata = document["metadata"]?.text.flatMap { try? DumpMetadata(json: $0) }
+        collation = metadata?.options["collation"]?.document
         kind = DumpMetadata.Kind(type: document["type"]?.text, options: metadata?.options ?? BSONDocument())
     }
 }

@@ -29,7 +29,8 @@ struct PrismaBuilder {
         self.fitter = fitter
         enums = fitter.options.hasEnums ? EnumRule() : nil
         let scalars = PrismaScalar.allCases.map(\.rawValue)
-        titles = TypeTitles(root: title, reserved: reserved.union(scalars), isPascalCase: true)
+        titles = TypeTitles(
+            root: title, reserved: reserved.union(scalars).union(PrismaSchema.reservedNames), isPascalCase: true)
     }
 
     private mutating func fields(of node: Int, path: [String]) -> [PrismaSchema.Field] {
@@ -112,7 +113,8 @@ struct PrismaBuilder {
         var counts: [String: Int] = [:]
         for (kind, count) in fitter.tree.nodes[node].kinds where kind != .null {
             let scalar = Self.scalars.first { $0.kinds.contains(kind) }?.scalar.rawValue
-            counts[scalar ?? kind.serverType.rawValue, default: 0] += count
+            let name = kind == .objectId ? "ObjectId" : kind == .nonFiniteDouble ? "Float" : scalar
+            counts[name ?? kind.serverType.rawValue, default: 0] += count
         }
         let all = counts.values.reduce(0, +)
         guard counts.count > 1 else { return nil }
@@ -152,11 +154,12 @@ struct PrismaBuilder {
         return (.scalar(scalar), nil)
     }
 
-    /// The scalar types with the kinds of values that they read without loss, in the order of preference.
+    /// The scalar types with the kinds of values that they read without loss, and that a query with the value finds, in
+    /// the order of preference.
     private static let scalars: [(kinds: Set<ValueKind>, scalar: PrismaScalar)] = [
-        ([.string, .objectId], .string), ([.bool], .boolean), ([.int, .long], .int),
+        ([.string], .string), ([.bool], .boolean), ([.int, .long], .int),
         ([.int, .long, .longBeyondDouble], .bigInt), ([.int, .long, .double, .integralDouble], .float),
-        ([.date, .timestamp], .dateTime), ([.binData, .uuid, .otherBinary, .objectId], .bytes),
+        ([.date], .dateTime), ([.binData], .bytes),
     ]
 
     /// Adds a composite type for the objects at a node, and returns the name of the type.

@@ -33,7 +33,11 @@ extension PrismaSchema {
             model.fields[place].uniqueArguments = map.isEmpty ? "" : "(\(map))"
             return
         }
-        let arguments = ["[\(words.fields.joined(separator: ", "))]", map].filter { !$0.isEmpty }
+        // The client calls a unique index of several fields by their names, which may be that of another field.
+        let client = words.paths.joined(separator: "_")
+        let clashes = isUnique && model.fields.contains { $0.name == client }
+        let name = clashes ? "name: \"\(client)_key\"" : ""
+        let arguments = ["[\(words.fields.joined(separator: ", "))]", name, map].filter { !$0.isEmpty }
         model.lastLines.append("@@\(isUnique ? "unique" : "index")(\(arguments.joined(separator: ", ")))")
     }
 
@@ -44,20 +48,23 @@ extension PrismaSchema {
         var words: Words = ([], [])
         for (stored, order) in elements {
             // The server takes any number as an order, and only its sign counts.
-            guard let number = BSONNumber(order), let path = path(stored, in: model) else { return nil }
+            guard let number = BSONNumber(order), let path = path(stored, isOnly: elements.count == 1, in: model)
+            else { return nil }
             words.paths.append(path)
             words.fields.append(number.compared(to: .integer(0)) == .less ? "\(path)(sort: Desc)" : path)
         }
         return words
     }
 
-    private func path(_ stored: String, in model: Model) -> String? {
+    private func path(_ stored: String, isOnly: Bool, in model: Model) -> String? {
         var (owner, names) = (Optional(model), [String]())
         for part in stored.split(separator: ".", omittingEmptySubsequences: false) {
             guard let field = owner?.fields.first(where: { $0.storedName == part }) else { return nil }
             names.append(field.name)
             if case .embedded(let name) = field.type { owner = type(name) } else { owner = nil }
         }
+        // Prisma has no index of a whole type together with other fields.
+        if owner != nil, !isOnly { return nil }
         return names.joined(separator: ".")
     }
 

@@ -19,7 +19,7 @@ extension PrismaLint {
     }
 
     private static func name(_ name: String, of what: String, at location: SourceLocation) -> LintFinding? {
-        guard reserved.contains(name) || name.contains("-") else { return nil }
+        guard PrismaSchema.reservedNames.contains(name) || name.contains("-") else { return nil }
         return LintFinding(
             .prismaRefused, .error, at: location,
             "\(what) \(name) has a name \(name.contains("-") ? "with a hyphen" : "that is reserved")",
@@ -145,9 +145,11 @@ extension PrismaLint {
         }
         return findings
     }
+}
 
+extension PrismaSchema {
     /// The names that no model and no enum can have, because they are words of JavaScript.
-    private static let reserved: Set = [
+    package static let reservedNames: Set = [
         "PrismaClient", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do",
         "else", "enum", "export", "extends", "false", "finally", "for", "function", "if", "implements", "import", "in",
         "instanceof", "interface", "let", "new", "null", "package", "private", "protected", "public", "return",

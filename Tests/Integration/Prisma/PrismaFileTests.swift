@@ -100,11 +100,12 @@ import Testing
         let (prisma, validator) = (folder.path.appending("s.prisma").string, folder.path.appending("v.json").string)
         let imported = try await Program.run(["schema", "import", prisma, "--out", validator])
         #expect(imported.exitCode == 0, "\(imported.errors)")
+        // The validator also accepts what the client reads and does not write, so a note in the other direction has it.
         for pair in [[validator, prisma], [prisma, validator]] {
             let run = try await Program.run(
                 ["diff"] + pair + ["--collection", "app.User", "--offline", "SHIPSHAPE_DATABASE=app"])
             #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
-            #expect(!run.output.contains("\(validator) accepts {"), "\(run.output)")
+            #expect(run.output.contains("\(validator) accepts {") == (pair[0] == prisma), "\(run.output)")
         }
     }
 }

@@ -221,7 +221,7 @@ struct PrismaDocuments {
             let name = if case .int(let number) = id { "\(number)" } else { id.text ?? "" }
             let rules = (line?["violations"]?.document?.values ?? []).compactMap(\.document)
                 .filter { $0["level"] == "certain" }.compactMap { $0["rule"]?.text }
-            failing["\(collection)/\(name)"] = Set(rules)
+            failing["\(collection)/\(name)", default: []].formUnion(rules)
         }
         #expect(run.exitCode == (failing.isEmpty ? 0 : 1), "\(run.output)\(run.errors)")
         return failing
