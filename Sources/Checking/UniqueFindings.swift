@@ -37,7 +37,7 @@ public struct EqualKeys: Hashable, Sendable {
     package private(set) var isWhole = true
 
     /// The number of `_id`s that ``older`` keeps.
-    fileprivate static let mostOlder = 1_000
+    package static let mostOlder = 1_000
 
     package init() {}
 
@@ -140,7 +140,9 @@ extension UniqueKey {
 
     /// A filter for the documents that have values in the index, among them those of a finding.
     func filter(for rule: Rule) -> BSONDocument {
-        BSONDocument(rule == .uniqueNull ? paths.prefix(1).map { ($0, .null) } : paths.map { ($0, ["$exists": true]) })
+        guard rule == .uniqueNull else { return BSONDocument(paths.map { ($0, ["$exists": true]) }) }
+        let lacking = paths.map { BSONDocument([($0, .null)]) }
+        return lacking.count == 1 ? lacking[0] : ["$or": .array(of: lacking.map { .object($0) })]
     }
 }
 
