@@ -137,9 +137,8 @@ extension FieldPlanner {
         fit(field, at: path, old.inner, new, link, in: &group, isStray: false)
     }
 
-    /// The clause at the end of a remark that recommends a partner collection; empty in the dialect of Prisma, in which
-    /// no partner collection is recommended.
-    private var orPartner: String { dialect == .prisma ? "" : ", or use a partner collection" }
+    /// The clause at the end of a remark that recommends a partner collection; empty if none may be recommended.
+    private var orPartner: String { hasPartners ? ", or use a partner collection" : "" }
 
     static let emptyList = "an empty list has no value: null replaces it"
 

@@ -26,6 +26,10 @@ struct FieldPlanner {
     }
     /// Whether the documents are moved to another collection while no client runs, so that no client reads old fields.
     var isMoved = false
+    /// Whether the newer schema stands for a Prisma client, and not for a validator.
+    var isForClient = false
+    /// Whether a partner collection may be recommended: not for a Prisma client.
+    var hasPartners: Bool { dialect != .prisma && !isForClient }
 
     /// A field as the older or the newer schema describes it.
     struct Side {

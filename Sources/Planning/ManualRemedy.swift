@@ -38,13 +38,13 @@ struct ManualRemedy {
         switch change.code {
         case .idTypeChanged where planner.dialect == .jsonSchema && change.kind.verdict != .breaking:
             self.init("the documents need no change", role: .nothing)
-        case .idTypeChanged where planner.dialect == .prisma:
+        case .idTypeChanged where !planner.hasPartners:
             self.init(
                 "an _id cannot be changed in place: while no client runs, copy each document under its new _id with a "
                     + "script of your own, and change the keys of all relations to it")
-        case .typeRenamed where planner.dialect == .prisma:
+        case .typeRenamed where !planner.hasPartners:
             self.init("the documents need no change: only programs use the name", role: .nothing)
-        case .collectionMoved where planner.dialect == .prisma:
+        case .collectionMoved where !planner.hasPartners:
             self.init(
                 "a job writes to one collection only: rename the collection in the moment of the deploy (mongosh: "
                     + "db.getSiblingDB(…).OLD.renameCollection(\"NEW\"))")

@@ -40,7 +40,7 @@ package struct Planner: Sendable {
         let stated = try statedValues()
         var steps: [StatedStep.Found] = []
         for step in options.steps { steps.append(try step.found(in: changes, from: old)) }
-        var plan = SchemaPlan(dialect: new.dialect, collections: [], remarks: [])
+        var plan = SchemaPlan(dialect: new.spokenDialect, collections: [], remarks: [])
         plan.notes = served.carry(by: options.partners)
         let app = FieldPlanner(dialect: new.dialect, old: nil, new: Self.nothing)
         plan.remarks = changes.filter { $0.namespace == nil }.flatMap { app.group(at: $0.path, for: [$0]).entries }
@@ -76,7 +76,7 @@ package struct Planner: Sendable {
         of plan: CollectionPlan, _ changes: [SchemaChange], _ converted: Set<Namespace>
     ) -> PartnerDraft? {
         let source = changes.lazy.compactMap(\.old?.namespace).first ?? plan.namespace
-        guard new.dialect != .prisma, let before = old[source], let after = new[plan.namespace],
+        guard new.dialect != .prisma, !new.isOfClient, let before = old[source], let after = new[plan.namespace],
             before.root.property("_id") != nil
         else {
             return nil
@@ -118,13 +118,14 @@ package struct Planner: Sendable {
         steps: [StatedStep.Found]
     ) throws -> CollectionPlan {
         var plan = CollectionPlan(namespace: namespace, jobs: [], remarks: [])
-        plan.dialect = new.dialect
+        plan.dialect = new.spokenDialect
         guard let target = new[namespace] else {
             let gone = FieldPlanner(dialect: new.dialect, old: old[namespace], new: Self.nothing)
             plan.remarks = changes.flatMap { gone.group(at: $0.path, for: [$0]).entries }
             return plan
         }
-        if new.dialect == .jsonSchema { plan.validator = target.root.jsonSchema }
+        plan.isForClient = new.isOfClient
+        if new.dialect == .jsonSchema, !new.isOfClient { plan.validator = target.root.jsonSchema }
         plan.isBreaking = new.dialect == .appServices && changes.contains { $0.kind.verdict == .breaking }
         let before = changes.lazy.compactMap(\.old?.namespace).first ?? namespace
         var fields = FieldPlanner(dialect: new.dialect, old: old[before], new: target, stated: stated)
@@ -134,6 +135,7 @@ package struct Planner: Sendable {
             else { continue }
             fields.keyTypes[collection.namespace] = (Set(before.types), Set(after.types))
         }
+        fields.isForClient = new.isOfClient
         fields.isMoved = before != namespace && new.dialect != .jsonSchema
         if case .partition(let key)? = old.sync?.mode { fields.partitionKey = key.field }
         if case .partition(let key)? = new.sync?.mode { fields.nextPartitionKey = key.field }
@@ -174,7 +176,8 @@ package struct Planner: Sendable {
         let areSafe = hasClients && (try? check.areSafe(groups.flatMap(\.steps))) == true
         for group in groups {
             let group =
-                areHeld ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.dialect) } ?? group
+                areHeld
+                ? group : check.refusal(of: group).map { group.refused(because: $0, in: new.spokenDialect) } ?? group
             // The documents of a moved collection are copied to the new collection while no client is running. The
             // steps run after this copy, so they belong to the job that runs after the newer schema is deployed.
             if movedFrom != nil, hasClients {
@@ -209,7 +212,7 @@ package struct Planner: Sendable {
             return job.parts
         }
         if early.contains(where: { $0.step != nil }) {
-            plan.jobs += jobs(hasClients ? .beforeDeploy : .whileWarning, early)
+            plan.jobs += jobs(hasClients || new.isOfClient ? .beforeDeploy : .whileWarning, early)
         } else {
             let isDecision = { (entry: PlanEntry) in
                 entry.suggestions.contains { ["embed", "extract"].contains($0.kind) }

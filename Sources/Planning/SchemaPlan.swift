@@ -7,7 +7,7 @@ package import ServerSchema
 /// The jobs that make the documents of one schema fit another schema, and the schema changes for which no job is
 /// possible.
 package struct SchemaPlan: Sendable {
-    /// The dialect of both schemas.
+    /// The dialect of both schemas; that of a client if the newer one stands for it.
     package var dialect: Dialect
     /// The collections that a change or a value stated by the user affects, sorted by namespace.
     package var collections: [CollectionPlan]
@@ -95,7 +95,7 @@ extension SchemaPlan {
 package struct CollectionPlan: Sendable {
     /// The collection, as the newer schema names it.
     package var namespace: Namespace
-    /// The dialect of both schemas.
+    /// The dialect of both schemas; that of a client if the newer one stands for it.
     package var dialect = Dialect.appServices
     /// The collection's jobs: one for each stage with work, or several if one job could not hold all steps of a stage.
     package var jobs: [PlannedJob]
@@ -103,8 +103,11 @@ package struct CollectionPlan: Sendable {
     package var remarks: [PlanEntry]
     /// The draft of a partner job, for changes for which no ordinary job is possible; `nil` if none is recommended.
     package var partner: PartnerDraft?
-    /// The newer schema as a validator; `nil` for a removed collection, and in every dialect except MongoDB's own.
+    /// The newer schema as a validator; `nil` for a removed collection, for the schema of a client, and in every
+    /// dialect except MongoDB's own.
     package var validator: BSONDocument?
+    /// Whether the newer schema stands for a Prisma client, and the validator of the older one stays.
+    package var isForClient = false
     /// Whether a change of the collection is breaking for sync: sync must be terminated to deploy the newer schema.
     package var isBreaking = false
 

@@ -14,6 +14,7 @@ package struct PlanYAML: Sendable {
     private let validator: BSONDocument?
     private let isOfValidator: Bool
     private let isOfPrisma: Bool
+    private let isForClient: Bool
     private let isBreaking: Bool
     private let ids: IDDisplay
     private let showsValues: Bool
@@ -26,6 +27,7 @@ package struct PlanYAML: Sendable {
         (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
         isOfValidator = plan.validator != nil
         isOfPrisma = plan.dialect == .prisma
+        isForClient = plan.isForClient
         isBreaking = plan.isBreaking
         validator = file.job.stage == .whileWarning || file.job.stage == .anyTime ? plan.validator : nil
     }
@@ -112,12 +114,14 @@ package struct PlanYAML: Sendable {
         switch job.stage {
         case .beforeDeploy:
             let promise =
-                isOfPrisma
-                ? "clients of \(file.old) read every document that they read now."
-                : "every document that syncs under \(file.old) keeps syncing."
+                isForClient
+                ? "the validator stays, and the server refuses values that do not fit it."
+                : isOfPrisma
+                    ? "clients of \(file.old) read every document that they read now."
+                    : "every document that syncs under \(file.old) keeps syncing."
             lines += ["", "1. Run this job before the deploy: \(promise)"]
             lines += deploy
-        case .afterDeploy where isOfValidator:
+        case .afterDeploy where isOfValidator || isForClient:
             lines += [
                 "", "ONLY ONCE NO CLIENT READS THE OLD FIELDS, and after the other job: this job removes them.",
             ]

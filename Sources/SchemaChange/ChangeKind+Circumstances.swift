@@ -73,6 +73,18 @@ extension ChangeKind {
                     + "warnings appear."
                 : "Nothing: documents that conformed before still conform.")
     }
+
+    /// The kind that replaces this kind of a validator if the newer one stands for what a Prisma client reads.
+    var ofClient: ChangeKind {
+        if [.uniqueAdded, .uniqueRemoved].contains(code) { return self }
+        let fails = consequences.contains(.refusedWrites)
+        return ChangeKind(
+            code, server: server, client: .nonBreaking, then: fails ? [.failedQueries] : [],
+            .inferred("what a Prisma client reads of the documents that a validator accepts"),
+            do: fails
+                ? "Make the documents fit before the client is deployed, and again once no other program writes others."
+                : "Nothing: the client reads what the validator accepts.")
+    }
 }
 
 extension PartnerCollection.State: CustomStringConvertible {

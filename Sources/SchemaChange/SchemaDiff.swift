@@ -42,6 +42,7 @@ public enum SchemaDiff {
                 let (earlier, later) = (before[namespace], new[namespace])
                 let all = changes(from: earlier, to: later, map) + app.ofCollection(from: earlier, to: later)
                 let syncs = earlier.map(old.mayJudge) == true || later.map(new.mayJudge) == true
+                if new.isOfClient { return all.map { $0.with($0.kind.ofClient) } }
                 return syncs ? all : all.map { $0.with($0.kind.outsideSync) }
             }
     }

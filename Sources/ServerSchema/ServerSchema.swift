@@ -91,6 +91,10 @@ public struct ServerSchema: Sendable {
     package var prisma: PrismaSchema?
     /// Whether the schemas are the validators of a contract of Prisma 8.
     package var isContract = false
+    /// Whether the schemas are validators of what a Prisma client reads, which no server gets.
+    package var isOfClient = false
+    /// The dialect in whose words reports speak of the schemas.
+    package var spokenDialect: Dialect { isOfClient ? .prisma : dialect }
     /// The files that the schemas depend on, with their texts.
     ///
     /// A job stores these texts when it starts, and continues only while the files still have the same texts.

@@ -16,7 +16,7 @@ extension ServerSchema {
     /// infinity, either.
     package var readable: ServerSchema {
         var schema = self
-        (schema.dialect, schema.prisma) = (.jsonSchema, nil)
+        (schema.dialect, schema.prisma, schema.isOfClient) = (.jsonSchema, nil, true)
         for (index, collection) in collections.enumerated() {
             schema.collections[index].root = collection.root.readable()
             schema.collections[index].dialect = .jsonSchema

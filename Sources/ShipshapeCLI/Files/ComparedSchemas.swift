@@ -82,7 +82,7 @@ struct ComparedSchemas {
             }
         }
         var report = DiffReport(
-            old: names.old.name, new: names.new.name, dialect: new.dialect, changes: changes,
+            old: names.old.name, new: names.new.name, dialect: new.spokenDialect, changes: changes,
             removed: Settings.current.file.removed, renames: renames)
         report.notes += notes
         if names.old.isLive || names.new.isLive, only == nil {
