@@ -90,6 +90,11 @@ import Testing
         #expect(read.exitCode == 1, "\(read.output)\(read.errors)")
         #expect(read.output.contains("stands for the documents that its client reads"), "\(read.output)")
         #expect(read.output.contains("\"age\":\"a\"") || read.output.contains("\"age\" : \"a\""), "\(read.output)")
+        // The validator stays, and the client is what is deployed.
+        let plan = try await Program.run(["plan", validator, prisma] + options)
+        for text in ["collMod", "validationAction", "terminate"] {
+            #expect(!"\(read.output)\(plan.output)".contains(text), "\(read.output)\(plan.output)")
+        }
     }
 
     /// Nothing is breaking between a schema and the validator that `schema import` makes of it.

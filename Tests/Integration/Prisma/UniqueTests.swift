@@ -162,6 +162,46 @@ import Testing
         }
     }
 
+    /// A text that contains the `_id` gets a value of its own too, and so does an empty one.
+    @Test func theServerAcceptsTheIndexAfterThePlannedJob() async throws {
+        let values = ["bob1@x", "bob1@x", "", ""]
+        let documents = values.enumerated().map { BSONDocument([("_id", .integer($0 + 1)), ("email", .string($1))]) }
+        try await Self.with(documents, Self.schema("email String @unique")) { backfill in
+            let (file, jobs) = (backfill.folder.appending("s.prisma").string, backfill.folder.appending("jobs").string)
+            let place = ["--uri", backfill.uri, "SHIPSHAPE_DATABASE=\(backfill.database.name)"]
+            let plan = try await Program.run(["plan", file, "--out", jobs] + place)
+            #expect(!plan.output.contains("unset"), "a required field stays: \(plan.output)")
+            let run = try await Program.run(
+                ["backfill", jobs, "--yes", "--reviewed", "SHIPSHAPE_STATE_DATABASE=\(backfill.state.name)"] + place)
+            #expect(run.exitCode == 0, "\(plan.output)\(run.output)\(run.errors)")
+            #expect(try await Self.create(["email"], in: backfill.database) == nil)
+        }
+    }
+
+    /// The server accepts the index that the plan proposes.
+    @Test func aPairWithoutAValueGetsAPartialIndex() async throws {
+        let documents: [BSONDocument] = [["_id": 1, "n": 1], ["_id": 2, "n": 1]]
+        let schema = Self.schema("n Int", "age Int?", "a Address?", "@@unique([n, age])", "@@unique([a.number])")
+        try await Self.with(documents, schema) { backfill in
+            let plan = try await Program.run([
+                "plan", backfill.folder.appending("s.prisma").string, "--uri", backfill.uri,
+                "SHIPSHAPE_DATABASE=\(backfill.database.name)",
+            ])
+            #expect(plan.output.contains(#"{ "$or": [{ "n": null }, { "age": null }] }"#), "\(plan.output)")
+            let types: BSONValue = ["$type": ["number", "bool"]]
+            for paths in [["n", "age"], ["a.nr"]] {
+                let filter = BSONDocument(paths.map { ($0, types) })
+                let text = try filter.extendedJSON(.relaxed)
+                #expect(plan.output.contains(text), "\(plan.output)")
+                let index: BSONValue = [
+                    "key": .object(BSONDocument(paths.map { ($0, 1) })), "name": .string(paths[0]), "unique": true,
+                    "partialFilterExpression": .object(filter),
+                ]
+                _ = try await backfill.database.run(["createIndexes": "U", "indexes": .array(of: [index])])
+            }
+        }
+    }
+
     @Test func aReportNamesTheGroupsWithTheirSizes() async throws {
         let documents: [BSONDocument] = (0..<9).map { ["_id": .integer($0), "email": .string("\($0 % 4)")] }
         try await Self.with(documents, Self.schema("email String @unique")) { backfill in
