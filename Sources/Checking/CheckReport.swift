@@ -270,7 +270,8 @@ extension CheckReport {
     /// Unsafe if the verdict on the change is `breaking`, or if documents hold values only under the older name of a
     /// renamed field. Unknown if the verdict is `versioned`, if a removed field may be a rename, or if no change is
     /// known. Otherwise safe; always safe if ``isChangeJudged`` is false. With a Prisma schema, only older clients
-    /// count here; ``documentsSeverity`` covers newer clients.
+    /// count here; ``documentsSeverity`` covers newer clients. If the active schema is a validator, what the client
+    /// reads of the documents that it accepts counts here.
     public var changeSeverity: DeployVerdict.Severity {
         guard isChangeJudged else { return .safe }
         switch active?.difference {
@@ -278,7 +279,7 @@ extension CheckReport {
         case .stated(let json):
             return json["severity"]?.text.flatMap { DeployVerdict.Severity(rawValue: $0) } ?? .unknown
         case .computed(let change):
-            switch rules.dialect == .prisma ? change.clientVerdict : change.verdict {
+            switch rules.dialect == .prisma && !change.isOfClient ? change.clientVerdict : change.verdict {
             case .breaking: return .unsafe
             case _ where openMoves.contains { $0.isStated && $0.documents != nil }: return .unsafe
             case .versioned: return .unknown

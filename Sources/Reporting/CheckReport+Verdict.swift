@@ -110,7 +110,7 @@ extension CheckReport {
         let sentence =
             isOpen
             ? ValueMove.headline(of: openMoves)
-            : rules.dialect == .prisma ? change.olderClientsSentence : change.headline
+            : rules.dialect == .prisma && !change.isOfClient ? change.olderClientsSentence : change.headline
         var part = Report.Part(name: "change", severity: changeSeverity, sentence: sentence)
         if !change.changes.isEmpty { part.reasons.append(sides(change)) }
         part.reasons += breaking(change) + served(change) + (active?.backlinks ?? []).flatMap { $0.sentences(ids: ids) }
@@ -134,9 +134,11 @@ extension CheckReport {
     /// Returns a line for each of the first five breaking changes and, if there are more, the command that lists all of
     /// them.
     ///
-    /// In Prisma, a change counts as breaking if it is breaking for older clients.
+    /// In Prisma, a change counts as breaking if it is breaking for older clients; if the active schema is a validator,
+    /// if the client fails on what it accepts.
     private func breaking(_ change: DiffReport) -> [String] {
-        let all = change.changes.filter { (rules.dialect == .prisma ? $0.client : $0.kind.verdict) == .breaking }
+        let isOfOlder = rules.dialect == .prisma && !change.isOfClient
+        let all = change.changes.filter { (isOfOlder ? $0.client : $0.kind.verdict) == .breaking }
         let shown = all.prefix(5).map { breaking in
             (breaking.namespace.map { "\($0): " } ?? "") + "\(breaking.description) (\(breaking.code))"
                 + (breaking.partner == nil ? "" : ". \(breaking.kind.advice)")

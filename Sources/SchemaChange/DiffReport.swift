@@ -27,6 +27,8 @@ public struct DiffReport: Sendable {
     public var accepted: [AcceptedChange] = []
     /// The acceptances that have expired.
     public var expired: [AcceptedChange] = []
+    /// Whether the older version is a validator, and the newer one stands for what a Prisma client reads.
+    public var isOfClient = false
     /// Notes for the user that belong to no single change.
     public var notes: [String] = []
 

@@ -33,6 +33,7 @@ extension DiffReport {
             return "Not breaking: \(rest)Partner collections serve \(count(of: .served).grouped) of them."
         case .nonBreaking:
             return switch dialect {
+            case _ where isOfClient: "Not breaking: \(rest)The client reads what the validator accepts."
             case .appServices: "Not breaking: \(rest)All are additive."
             case .jsonSchema: "Not breaking: \(rest)Documents that conformed before still conform."
             case .prisma: "Not breaking: \(rest)Older and newer clients read each other's documents."
@@ -46,6 +47,7 @@ extension DiffReport {
         switch (worst(\.server), worst(\.client)) {
         case (.breaking, _) where changes.allSatisfy({ $0.kind.verdict != .breaking || $0.code == .uniqueAdded }):
             "Unique indexes of the newer schema refuse documents."
+        case (.breaking, _) where isOfClient: "The client fails on documents that the validator accepts."
         case (.breaking, .breaking): "Older and newer clients do not read each other's documents."
         case (.breaking, _): "The newer client fails on documents that the older one wrote."
         default: olderClientsSentence

@@ -84,7 +84,7 @@ struct ComparedSchemas {
         var report = DiffReport(
             old: names.old.name, new: names.new.name, dialect: new.spokenDialect, changes: changes,
             removed: Settings.current.file.removed, renames: renames)
-        report.notes += notes
+        (report.isOfClient, report.notes) = (new.isOfClient, report.notes + notes)
         if names.old.isLive || names.new.isLive, only == nil {
             report.notes.append("live validators are compared only for collections that both sides have")
         }
