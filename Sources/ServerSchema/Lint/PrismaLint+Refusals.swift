@@ -137,7 +137,7 @@ extension PrismaLint {
             switch name {
             case "uuid": number.map { $0 == 4 || $0 == 7 } ?? true
             case "cuid": number.map { $0 == 1 || $0 == 2 } ?? true
-            case "nanoid": number.map { $0 >= 2 } ?? true
+            case "nanoid": number.map { (2...255).contains($0) } ?? true
             default: true
             }
         if name != "dbgenerated", arguments.count > most || !isNumber || !isAllowed {

@@ -20,24 +20,24 @@ import Testing
         try tally.add(Self.unfound.view)
         let contribution = tally.lastContribution
         try tally.add(Self.unread.view)
-        #expect(tally.counts.certain == 2 && tally.counts.unfound == 1)
+        #expect(tally.counts.certain == 2 && tally.counts.unfound.all == 1)
         var other = try self.tally()
         try other.add(Self.unfound.view)
         other.merge(tally)
-        #expect(other.counts.certain == 3 && other.counts.unfound == 2)
+        #expect(other.counts.certain == 3 && other.counts.unfound.all == 2)
         tally.take(back: contribution, of: 1)
-        #expect(tally.counts.certain == 1 && tally.counts.unfound == 0)
+        #expect(tally.counts.certain == 1 && tally.counts.unfound.all == 0)
     }
 
     @Test func withAnActiveSchemaNewFailuresAreCountedApart() throws {
         let strings = try CompiledSchema(prisma: "k String\n n Int")
         var newly = try tally(.covered(strings))
         try newly.add(Self.unfound.view)
-        #expect(newly.counts.newlyUnfound == 1 && newly.counts.changes?.newlyFailing == 1)
+        #expect(newly.counts.unfound.new == 1 && newly.counts.changes?.newlyFailing == 1)
         var already = try tally(.covered(try CompiledSchema(prisma: "k String @db.ObjectId\n n Int")))
         try already.add(Self.unfound.view)
         #expect(
-            already.counts.unfound == 1 && already.counts.newlyUnfound == 0
+            already.counts.unfound.all == 1 && already.counts.unfound.new == 0
                 && already.counts.changes?.alreadyFailing == 1)
     }
 }
