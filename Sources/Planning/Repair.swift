@@ -42,6 +42,8 @@ enum Repair: Hashable {
         case .arrayItemNull, .dictionaryValueNull, .linkNullItem: self = .nullRemoval
         case .setDuplicate, .itemsNotUnique: self = .deduplication
         case .additionalProperty: self = .fieldRemoval
+        case .uniqueDuplicate, .uniqueNull, .uniqueArrays:
+            self = .decision("only you know which document keeps the value of the unique index")
         case .numericLossy:
             self = .decision("the declared type cannot hold these numbers: correct them, or let a step round them")
         case .arrayNested:
