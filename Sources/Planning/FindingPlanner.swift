@@ -168,7 +168,6 @@ extension FindingPlanner {
     private func repair(of finding: ViolationGroup) -> Repair {
         let path = finding.violation.path
         if path.steps.first == .field("_id") { return .decision(Repair.ofID) }
-        if finding.isOfKeys { return .decision("correct the values of the index") }
         guard let repair = Repair(of: finding.violation.rule) else {
             return .decision("this version knows no repair for this rule")
         }
