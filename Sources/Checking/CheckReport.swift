@@ -360,6 +360,8 @@ public struct MissingGuarantee: Hashable, Sendable {
         case resumable
         /// The check judges every document in its selection.
         case everyDocument = "every_document"
+        /// The check compares the values of every unique index.
+        case everyIndex = "every_index"
         /// The collection was not replaced by another one of the same name during the check.
         case sameCollection = "same_collection"
     }
@@ -377,10 +379,11 @@ public struct MissingGuarantee: Hashable, Sendable {
 }
 
 extension CheckReport {
-    /// Whether a check left out documents on purpose; no result can then be called safe.
+    /// Whether a check left out documents on purpose, or did not compare the values of a unique index; no result can
+    /// then be called safe.
     public var isPartial: Bool {
         collections.contains {
-            $0.reading.selection != .everything || $0.reading.missing.contains { $0.guarantee == .everyDocument }
+            $0.reading.selection != .everything || $0.reading.missing.contains { $0.guarantee == .everyIndex }
         }
     }
 }

@@ -183,6 +183,7 @@ extension MissingGuarantee.Guarantee {
         case .oneMoment: "Not a point-in-time result"
         case .resumable: "Not resumable: a lost cursor ends the check"
         case .everyDocument: "Some documents might not have been judged"
+        case .everyIndex: "A unique index was not judged"
         case .sameCollection: "The collection might have been replaced during the check"
         }
     }

@@ -44,7 +44,7 @@ package struct CollectionScan: Sendable {
             if let tracker { try amend(&result, parts, tracker, &unique) }
             for part in parts { result.tally.merge(part.tally) }
             try unique.count(in: &result.tally)
-            result.missing += options.unjudgedKeys(of: schema).map { MissingGuarantee(.everyDocument, $0.reason) }
+            result.missing += options.unjudgedKeys(of: schema).map { MissingGuarantee(.everyIndex, $0.reason) }
             result.unjudgedKeys = options.unjudgedKeys(of: schema).map(\.name)
             try compareIDTexts(&result)
             return result

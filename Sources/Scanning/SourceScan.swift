@@ -70,7 +70,7 @@ package struct SourceScan: Sendable {
             try UniqueSearch(logs: logs[index], temporaryFolder: options.temporaryFolder).count(in: &tallies[index])
             logs[index] = []
             missing.append(
-                options.unjudgedKeys(of: parts[index].schema).map { MissingGuarantee(.everyDocument, $0.reason) })
+                options.unjudgedKeys(of: parts[index].schema).map { MissingGuarantee(.everyIndex, $0.reason) })
             notes += try compareIDTexts(of: index, in: &tallies)
         }
         var findings = SourceFindings(tallies: tallies, facts: facts)
