@@ -100,8 +100,8 @@ import Testing
             #expect(run.exitCode == 1)
             #expect(
                 run.output.hasPrefix(
-                    "1 document would make `prisma.post.findMany()` fail, 4 more would make `prisma.bill.findMany()` and "
-                        + "`prisma.post.findMany()` with `include` fail, and 2 more are read but never found.\n"),
+                    "1 document would make `prisma.post.findMany()` fail, 4 more would make `prisma.bill.findMany()` "
+                        + "and `prisma.post.findMany()` with `include` fail, and 2 more are read but never found.\n"),
                 "\(run.output)")
             let without = try await PrismaQueryTests.check(Self.schema, in: backfill)
             #expect(without.allSatisfy { $0.rule != "link-dangling" })
