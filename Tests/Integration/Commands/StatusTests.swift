@@ -35,7 +35,8 @@ import Testing
                 #expect(status["state"] == "running")
                 #expect(status["documents_estimated"] == 400)
                 let passed = try #require(status["documents_passed"]?.integer)
-                #expect((20..<400).contains(passed))
+                // On a busy machine, the two chunks are smaller than what the limit allows.
+                #expect((2..<400).contains(passed))
                 #expect(status["permille"]?.integer == passed * 1_000 / 400)
                 let holder = try #require(status["holder"]?.document)
                 #expect(holder["process"]?.integer == Int(program.process))
