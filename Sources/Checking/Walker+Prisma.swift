@@ -114,8 +114,10 @@ extension BSONView {
         guard element.type == .string else { return binaryLength(element) == 12 }
         guard element.valueLength == 24 + 5 else { return false }
         for offset in element.valueOffset + 4..<element.valueOffset + 28 {
-            let digit = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            if !Character(UnicodeScalar(digit)).isHexDigit { return false }
+            switch unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) {
+            case 0x30...0x39, 0x41...0x46, 0x61...0x66: continue  // 0 to 9, A to F, a to f
+            default: return false
+            }
         }
         return true
     }
