@@ -110,7 +110,7 @@ extension PrismaLint {
             refused(field, at: attribute.name.location, message, remedy: remedy)
         }
         var findings: [LintFinding] = []
-        if attribute.arguments.contains(where: { $0.name?.text == "map" }) {
+        if attribute.argument("map") != nil {
             findings.append(refusal("has a default with a name, which MongoDB does not have", "remove map"))
         }
         guard
@@ -242,7 +242,7 @@ extension PrismaLint {
         for name in ["map", "name"] where index.text(name) == "" {
             findings.append(("with an empty \(name)", "remove \(name), or fill it"))
         }
-        if case .word(let type)? = index.argument("type"), type != "BTree" {
+        if case .word(let type)? = index.attribute.argument("type"), type != "BTree" {
             findings.append(("of type \(type), which MongoDB does not have", "remove type"))
         }
         if kind == "index", index.text("map") != nil, index.text("name") != nil {

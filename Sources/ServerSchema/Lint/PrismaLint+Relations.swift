@@ -252,8 +252,7 @@ struct PrismaRelations {
 extension PrismaSchema.Field {
     /// Returns the word that an argument of `@relation` has; `nil` if it does not have the argument.
     fileprivate func relationArgument(_ name: String) -> String? {
-        let arguments = attributes.first { $0.name.text == "relation" }?.arguments ?? []
-        switch arguments.first(where: { $0.name?.text == name })?.value.value {
+        switch attributes.first(where: { $0.name.text == "relation" })?.argument(name) {
         case .word(let text)?, .string(let text)?: return text
         case .number?, .function?, .list?: return ""
         case nil: return nil

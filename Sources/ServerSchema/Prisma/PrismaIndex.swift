@@ -20,14 +20,9 @@ package struct PrismaIndex {
     /// The attribute's name, such as `@@unique`.
     var mark: String { (isOnField ? "@" : "@@") + attribute.name.text }
 
-    /// Returns the value of an argument, such as `map`; `nil` if the attribute does not have it.
-    func argument(_ name: String) -> PrismaSyntax.Expression.Value? {
-        attribute.arguments.first { $0.name?.text == name }?.value.value
-    }
-
     /// Returns the string that an argument has; `nil` if it has none.
     func text(_ name: String) -> String? {
-        if case .string(let text)? = argument(name) { text } else { nil }
+        if case .string(let text)? = attribute.argument(name) { text } else { nil }
     }
 
     /// The indexes that a model declares, those on fields first.

@@ -49,6 +49,11 @@ enum PrismaSyntax {
         /// The name without `@`, such as `map` or `db.ObjectId`.
         var name: Name
         var arguments: [Argument] = []
+
+        /// Returns the value of an argument, such as `map`; `nil` if the attribute does not have it.
+        func argument(_ name: String) -> Expression.Value? {
+            arguments.first { $0.name?.text == name }?.value.value
+        }
     }
 
     struct Argument: Sendable {
