@@ -13,47 +13,47 @@ public struct BSONType: RawRepresentable, Hashable, Sendable, BitwiseCopyable {
 
 extension BSONType {
     /// A 64-bit IEEE 754 number.
-    public static let double = Self(rawValue: 0x01)
+    @inlinable public static var double: Self { Self(rawValue: 0x01) }
     /// UTF-8 text.
-    public static let string = Self(rawValue: 0x02)
+    @inlinable public static var string: Self { Self(rawValue: 0x02) }
     /// An embedded document.
-    public static let object = Self(rawValue: 0x03)
+    @inlinable public static var object: Self { Self(rawValue: 0x03) }
     /// An array, stored as an embedded document with the names "0", "1", ….
-    public static let array = Self(rawValue: 0x04)
+    @inlinable public static var array: Self { Self(rawValue: 0x04) }
     /// Bytes with a subtype.
-    public static let binData = Self(rawValue: 0x05)
+    @inlinable public static var binData: Self { Self(rawValue: 0x05) }
     /// A deprecated type for values that are not defined.
-    public static let undefined = Self(rawValue: 0x06)
+    @inlinable public static var undefined: Self { Self(rawValue: 0x06) }
     /// An ObjectId of twelve bytes.
-    public static let objectId = Self(rawValue: 0x07)
+    @inlinable public static var objectId: Self { Self(rawValue: 0x07) }
     /// True or false.
-    public static let bool = Self(rawValue: 0x08)
+    @inlinable public static var bool: Self { Self(rawValue: 0x08) }
     /// Milliseconds since 1970 in UTC.
-    public static let date = Self(rawValue: 0x09)
+    @inlinable public static var date: Self { Self(rawValue: 0x09) }
     /// The null value.
-    public static let null = Self(rawValue: 0x0A)
+    @inlinable public static var null: Self { Self(rawValue: 0x0A) }
     /// A regular expression with its options.
-    public static let regex = Self(rawValue: 0x0B)
+    @inlinable public static var regex: Self { Self(rawValue: 0x0B) }
     /// A namespace and an ObjectId; the type is deprecated.
-    public static let dbPointer = Self(rawValue: 0x0C)
+    @inlinable public static var dbPointer: Self { Self(rawValue: 0x0C) }
     /// JavaScript code.
-    public static let javascript = Self(rawValue: 0x0D)
+    @inlinable public static var javascript: Self { Self(rawValue: 0x0D) }
     /// A symbol, which is a text; the type is deprecated.
-    public static let symbol = Self(rawValue: 0x0E)
+    @inlinable public static var symbol: Self { Self(rawValue: 0x0E) }
     /// JavaScript code with its scope; the type is deprecated.
-    public static let javascriptWithScope = Self(rawValue: 0x0F)
+    @inlinable public static var javascriptWithScope: Self { Self(rawValue: 0x0F) }
     /// A 32-bit integer.
-    public static let int = Self(rawValue: 0x10)
+    @inlinable public static var int: Self { Self(rawValue: 0x10) }
     /// A replication timestamp, with seconds and an ordinal.
-    public static let timestamp = Self(rawValue: 0x11)
+    @inlinable public static var timestamp: Self { Self(rawValue: 0x11) }
     /// A 64-bit integer.
-    public static let long = Self(rawValue: 0x12)
+    @inlinable public static var long: Self { Self(rawValue: 0x12) }
     /// A 128-bit decimal number.
-    public static let decimal = Self(rawValue: 0x13)
+    @inlinable public static var decimal: Self { Self(rawValue: 0x13) }
     /// A value that sorts before every other value.
-    public static let minKey = Self(rawValue: 0xFF)
+    @inlinable public static var minKey: Self { Self(rawValue: 0xFF) }
     /// A value that sorts after every other value.
-    public static let maxKey = Self(rawValue: 0x7F)
+    @inlinable public static var maxKey: Self { Self(rawValue: 0x7F) }
 }
 
 extension BSONType: CustomStringConvertible {

@@ -80,6 +80,7 @@ extension BSONView {
 
     /// Returns the first top-level element of this name; `nil` if there is none.
     public func find(_ name: String) throws(BSONError) -> BSONElement? {
+        let name = unsafe name.utf8.span.bytes
         var position = firstPosition
         while let element = try next(&position) {
             if nameBytes(element).isEqual(to: name) { return element }

@@ -69,7 +69,7 @@ extension CheckRun {
             RemovedCollection(namespace: namespace, documentCount: target.exists ? target.estimatedCount : 0)
         }
         var report = CheckReport(
-            source: pool.redactedURI, active: activeSchema(change, removed), collections: collections,
+            source: pool.redactedURI, active: activeSchema(change, removed, collections), collections: collections,
             absent: absent, sync: circumstances, ledger: ledger.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))

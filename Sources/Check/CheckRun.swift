@@ -170,7 +170,8 @@ extension CheckRun {
         }
         let collections = zip(scanned.tallies, scanned.missing).map(collection)
         var report = CheckReport(
-            source: name, active: activeSchema(baseline?.change, removed), collections: collections,
+            source: name, active: activeSchema(baseline?.change, removed, collections),
+            collections: collections,
             sync: circumstances, ledger: found.index?.total, limit: limit,
             exceptions: rules.exceptions?.use(in: collections), notes: notes,
             duration: started.duration(to: .now))
@@ -196,8 +197,19 @@ extension CheckRun {
     }
 
     /// Returns the comparison with the active schema; `nil` if the operator named no active schema.
-    package func activeSchema(_ change: DiffReport?, _ removed: [RemovedCollection]) -> CheckReport.ActiveSchema? {
-        baseline.map { .init(name: $0.path, difference: change.map { .computed($0) }, removed: removed) }
+    ///
+    /// A new unique index is breaking if it refuses documents of the collections.
+    package func activeSchema(
+        _ change: DiffReport?, _ removed: [RemovedCollection], _ collections: [CheckReport.Collection]
+    ) -> CheckReport.ActiveSchema? {
+        var change = change
+        for index in change?.changes.indices ?? 0..<0 {
+            guard let key = change?.changes[index].uniqueKey, let place = change?.changes[index].namespace,
+                let groups = collections.first(where: { $0.namespace == place })?.groups
+            else { continue }
+            change?.weigh(index, refused: groups.documents(refusedBy: key))
+        }
+        return baseline.map { .init(name: $0.path, difference: change.map { .computed($0) }, removed: removed) }
     }
 
     private func collection(_ tally: Tally, _ missing: [MissingGuarantee]) -> CheckReport.Collection {

@@ -29,8 +29,7 @@ package struct KeyCensus {
                     report.notes.append("the documents that the unique index \(key.name) refuses were not counted")
                     continue
                 }
-                let groups = result.tally.violationGroups.filter { $0.violation.expected == key.expectation }
-                report.weigh(index, refused: groups.reduce(0) { $0 + $1.count })
+                report.weigh(index, refused: result.tally.violationGroups.documents(refusedBy: key))
             }
         }
     }

@@ -9,6 +9,11 @@ package struct UniqueKeysSetting {
 
     private static let flags = ["true": true, "false": false]
 
+    /// The operators of a partial index's filter.
+    ///
+    /// Source: MongoDB manual, "Partial Indexes".
+    private static let operators: Set = ["$eq", "$exists", "$gt", "$gte", "$lt", "$lte", "$type", "$and", "$or", "$in"]
+
     /// Creates a setting without indexes.
     package init() {}
 
@@ -18,7 +23,8 @@ package struct UniqueKeysSetting {
         guard !node.isEmptyList else { return }
         for entry in try node.elements(of: "\"unique\"") {
             let members = try entry.members(
-                of: "a unique index", allowed: ["collection", "fields", "name", "sparse", "collation"])
+                of: "a unique index",
+                allowed: ["collection", "fields", "name", "sparse", "collation", "partialFilterExpression"])
             let namespace = try ExceptionsFile.collection(members)
             let paths = try members.required("fields").elements(of: "\"fields\"").map { path throws(LocatedError) in
                 let text = try path.text(of: "a field of a unique index")
@@ -41,13 +47,17 @@ package struct UniqueKeysSetting {
                 key.isSparse = word
             }
             key.collation = try members["collation"].map(Self.document)
+            if let collation = members["collation"], key.collation?["locale"]?.text == nil {
+                throw collation.error("a collation has a \"locale\"")
+            }
+            key.filter = try members["partialFilterExpression"].map(Self.document)
             keys[namespace, default: []].append(key)
         }
     }
 
     private static func document(_ node: YAMLNode) throws(LocatedError) -> BSONDocument {
-        guard let document = (try? JobLiteral.value(node))?.document, document["locale"]?.text != nil else {
-            throw node.error("a collation is a mapping with \"locale\"")
+        guard let document = (try? JobLiteral.value(node, operators: operators))?.document else {
+            throw node.error("a collation or a filter is a mapping")
         }
         return document
     }

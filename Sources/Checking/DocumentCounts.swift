@@ -41,13 +41,13 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
             (left.all, left.new) = (left.all + right.all, left.new + right.new)
         }
 
-        static prefix func - (counts: Readable) -> Readable {
+        static func * (counts: Readable, times: Int) -> Readable {
             var result = Readable()
-            (result.all, result.new) = (-counts.all, -counts.new)
+            (result.all, result.new) = (counts.all * times, counts.new * times)
             return result
         }
 
-        mutating func add(isNew: Bool) { (all, new) = (all + 1, new + (isNew ? 1 : 0)) }
+        mutating func add(isNew: Bool, times: Int = 1) { (all, new) = (all + times, new + (isNew ? times : 0)) }
     }
 
     /// The numbers of documents by their worst finding; findings that an exception covers are left out.

@@ -302,6 +302,7 @@ extension Tally {
             let samples = (groups[mine].samples + theirs.samples).sorted { $0.precedes($1) }
             groups[mine].samples = Array(samples.prefix(options.sampleCount))
         }
+        for (key, theirs) in other.equalKeys { equalKeys[key, default: EqualKeys()].merge(theirs) }
     }
 }
 
@@ -360,51 +361,62 @@ extension Tally {
 }
 
 extension DocumentCounts {
-    /// Subtracts the counts that a document added, and adds the document's new counts.
-    mutating func replace(_ old: Contribution, by new: Contribution) {
-        remove(old)
-        add(new.verdict, active: new.active, unexcepted: new.unexcepted, isInLedger: new.isInLedger)
-        if new.isUnfound { unfound.add(isNew: new.isNew) }
-        if engine != nil { engine? += EngineCounts(new.effect) }
+    /// Subtracts the counts that documents added, and adds the documents' new counts.
+    /// - Parameter times: The number of the documents, which all have the same counts.
+    mutating func replace(_ old: Contribution, by new: Contribution, times: Int = 1) {
+        var change = DocumentCounts()
+        change.engine = engine.map { _ in EngineCounts() }
+        change.changes = changes.map { _ in VerdictChanges() }
+        change.remove(old)
+        change.add(new)
+        self += change * times
     }
 
     fileprivate mutating func remove(_ added: Contribution) {
         var one = DocumentCounts()
-        if changes != nil { one.changes = VerdictChanges() }
-        one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
-        if engine != nil { one.engine = EngineCounts(added.effect) }
-        if added.isUnfound { one.unfound.add(isNew: added.isNew) }
-        self += one.negated
+        one.engine = engine.map { _ in EngineCounts() }
+        one.changes = changes.map { _ in VerdictChanges() }
+        one.add(added)
+        self += one * -1
     }
 
-    private var negated: DocumentCounts {
+    private mutating func add(_ added: Contribution) {
+        add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
+        if added.isUnfound { unfound.add(isNew: added.isNew) }
+        if engine != nil { engine? += EngineCounts(added.effect) }
+    }
+
+    /// The counts of `times` as many documents; with -1, the counts to add to take these documents back.
+    fileprivate static func * (counts: DocumentCounts, times: Int) -> DocumentCounts {
         var result = DocumentCounts()
-        result.read = -read
-        result.certain = -certain
-        result.possible = -possible
-        result.unfound = -unfound
-        result.certainInLedger = -certainInLedger
-        result.possibleInLedger = -possibleInLedger
-        result.changes = changes?.negated
-        result.engine = engine.map { -$0 }
-        result.unexcepted.certain = -unexcepted.certain
-        result.unexcepted.possible = -unexcepted.possible
-        result.unexcepted.newlyFailing = -unexcepted.newlyFailing
-        result.unexcepted.newlyPossible = -unexcepted.newlyPossible
+        result.read = counts.read * times
+        result.certain = counts.certain * times
+        result.possible = counts.possible * times
+        result.unfound = counts.unfound * times
+        result.refused = counts.refused * times
+        result.unincluded = counts.unincluded * times
+        result.certainInLedger = counts.certainInLedger * times
+        result.possibleInLedger = counts.possibleInLedger * times
+        result.changes = counts.changes.map { $0 * times }
+        result.engine = counts.engine.map { $0 * times }
+        result.unexcepted.certain = counts.unexcepted.certain * times
+        result.unexcepted.possible = counts.unexcepted.possible * times
+        result.unexcepted.newlyFailing = counts.unexcepted.newlyFailing * times
+        result.unexcepted.newlyPossible = counts.unexcepted.newlyPossible * times
         return result
     }
 }
 
 extension VerdictChanges {
-    fileprivate var negated: VerdictChanges {
+    fileprivate static func * (changes: VerdictChanges, times: Int) -> VerdictChanges {
         var result = VerdictChanges()
-        result.newlyFailing = -newlyFailing
-        result.alreadyFailing = -alreadyFailing
-        result.healed = -healed
-        result.newlyPossible = -newlyPossible
-        result.alreadyPossible = -alreadyPossible
-        result.nowOnlyPossible = -nowOnlyPossible
-        result.possiblyHealed = -possiblyHealed
+        result.newlyFailing = changes.newlyFailing * times
+        result.alreadyFailing = changes.alreadyFailing * times
+        result.healed = changes.healed * times
+        result.newlyPossible = changes.newlyPossible * times
+        result.alreadyPossible = changes.alreadyPossible * times
+        result.nowOnlyPossible = changes.nowOnlyPossible * times
+        result.possiblyHealed = changes.possiblyHealed * times
         return result
     }
 }
@@ -460,7 +472,7 @@ extension Tally {
 extension BSONValue {
     /// Whether a tally keeps the whole value; `false` for a string, binary data, an object or an array of more than
     /// ``Tally/maximumKeptBytes`` bytes.
-    var isSmall: Bool {
+    package var isSmall: Bool {
         switch self {
         case .string(let text): text.utf8.count <= Tally.maximumKeptBytes
         case .binary(_, let bytes): bytes.count <= Tally.maximumKeptBytes

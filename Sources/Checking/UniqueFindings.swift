@@ -1,5 +1,5 @@
 public import BSON
-import ServerSchema
+package import ServerSchema
 
 /// The values of a unique index that several documents have.
 public struct EqualKeys: Hashable, Sendable {
@@ -8,23 +8,14 @@ public struct EqualKeys: Hashable, Sendable {
         /// The number of the documents.
         public var documents: Int
         /// The `_id`s of a few of the documents.
-        public var ids: [BSONValue]
+        public var ids: [BSONValue] { first.ids }
         /// The value of one of the documents; `nil` without `--show-values`.
         public var value: BSONValue?
-        /// The `_id`s of all documents, if they are few.
-        fileprivate var all: [BSONValue] = []
+        /// The first of the documents' `_id`s.
+        package var first = FirstIDs(atMost: 5)
 
-        /// Creates a group without documents.
-        package init() { (documents, ids) = (0, []) }
-
-        /// Adds a document; the first few `_id`s in the server's order are kept.
-        package mutating func add(_ id: BSONValue) {
-            documents += 1
-            if all.count < EqualKeys.mostOlder { all.append(id) }
-            if ids.count == 5, BSONOrder.precedes(ids[4], id) || !id.isSmall { return }
-            ids.insert(id, at: ids.firstIndex { BSONOrder.precedes(id, $0) } ?? ids.count)
-            ids = Array(ids.prefix(5))
-        }
+        /// Creates a group of documents whose `_id`s are not known yet.
+        package init(documents: Int) { self.documents = documents }
     }
 
     /// The number of values that several documents have.
@@ -38,25 +29,66 @@ public struct EqualKeys: Hashable, Sendable {
 
     /// The number of `_id`s that ``older`` keeps.
     package static let mostOlder = 1_000
-
-    package init() {}
-
     /// The number of values that ``largest`` keeps.
     private static let most = 5
 
-    /// Counts a value that several documents have.
-    package mutating func add(_ group: Group) {
-        values += 1
-        isWhole = isWhole && group.documents == group.all.count && older.count + group.documents <= Self.mostOlder
-        older = isWhole ? (older + group.all.sorted(by: BSONOrder.precedes).dropLast()) : []
-        func isBefore(_ left: Group, _ right: Group) -> Bool {
-            if left.documents != right.documents { return left.documents > right.documents }
-            return BSONOrder.precedes(left.ids.first ?? .minKey, right.ids.first ?? .minKey)
+    package init() {}
+
+    /// Returns whether a value is one of those with the most documents so far.
+    /// - Parameter first: The first of the documents' `_id`s.
+    package func isShown(documents: Int, first: BSONValue?) -> Bool {
+        guard largest.count == Self.most, let last = largest.last else { return true }
+        if documents != last.documents { return documents > last.documents }
+        return BSONOrder.precedes(first ?? .maxKey, last.ids.first ?? .maxKey)
+    }
+
+    /// Counts values that several documents have.
+    /// - Parameters:
+    ///   - groups: The groups of at least those values for which ``isShown(documents:first:)`` is true.
+    ///   - ids: The `_id`s of the documents of each value; `nil` if they are too many.
+    package mutating func add(values: Int, _ groups: [Group], ids: [[BSONValue]]?) {
+        let older = ids.map { $0.flatMap { $0.sorted(by: BSONOrder.precedes).dropLast() } }
+        add(values: values, groups, older: older ?? [], isWhole: older != nil)
+    }
+
+    /// Adds the values that another thread counted; no value is in both.
+    package mutating func merge(_ other: EqualKeys) {
+        add(values: other.values, other.largest, older: other.older, isWhole: other.isWhole)
+    }
+
+    private mutating func add(values: Int, _ groups: [Group], older: [BSONValue], isWhole: Bool) {
+        self.values += values
+        self.isWhole = self.isWhole && isWhole && self.older.count + older.count <= Self.mostOlder
+        self.older = self.isWhole ? self.older + older : []
+        for group in groups where isShown(documents: group.documents, first: group.ids.first) {
+            self.largest.insert(group, at: self.largest.firstIndex { group.isBefore($0) } ?? self.largest.count)
+            self.largest = Array(self.largest.prefix(Self.most))
         }
-        if largest.count == Self.most, !isBefore(group, largest[Self.most - 1]) { return }
-        largest.insert(group, at: largest.firstIndex { isBefore(group, $0) } ?? largest.count)
-        largest = Array(largest.prefix(Self.most))
-        for index in largest.indices { largest[index].all = [] }
+    }
+}
+
+extension EqualKeys.Group {
+    fileprivate func isBefore(_ other: EqualKeys.Group) -> Bool {
+        if documents != other.documents { return documents > other.documents }
+        return BSONOrder.precedes(ids.first ?? .maxKey, other.ids.first ?? .maxKey)
+    }
+}
+
+/// The first of some documents' `_id`s in the server's order; long ones are left out.
+package struct FirstIDs: Hashable, Sendable {
+    /// The `_id`s in their order.
+    package private(set) var ids: [BSONValue] = []
+    private let most: Int
+
+    /// Creates an empty list.
+    package init(atMost most: Int) { self.most = most }
+
+    /// Keeps an `_id` if it is among the first ones.
+    package mutating func keep(_ id: BSONValue) {
+        if ids.count == most, let last = ids.last, !BSONOrder.precedes(id, last) { return }
+        guard id.isSmall, most > 0 else { return }
+        if ids.count == most { ids.removeLast() }
+        ids.insert(id, at: ids.firstIndex { BSONOrder.precedes(id, $0) } ?? ids.count)
     }
 }
 
@@ -134,6 +166,13 @@ extension ViolationGroup {
     package var isOfQueries: Bool { [.storedType, .malformedObjectID].contains(violation.rule) }
 }
 
+extension [ViolationGroup] {
+    /// Returns the number of documents that a unique index refuses.
+    package func documents(refusedBy key: UniqueKey) -> Int {
+        reduce(0) { $0 + ($1.violation.expected == key.expectation ? $1.count : 0) }
+    }
+}
+
 extension UniqueKey {
     /// A description of the values that the index accepts.
     package var expectation: String { "unique \(words) (index \(name))" }
@@ -153,12 +192,15 @@ extension Tally {
         return active.uniqueKeys.contains(where: schema.uniqueKeys[key].isSame)
     }
 
-    /// Counts the findings that unique indexes refuse a document, which this tally or one that it merged has counted.
+    /// Counts the findings that unique indexes refuse documents, which this tally or one that it merged has counted.
     /// - Parameters:
-    ///   - faults: The numbers of the indexes that refuse the document, each with the reason; each pair once.
-    ///   - counted: The verdicts under which the document was counted.
+    ///   - faults: The numbers of the indexes that refuse each of the documents, with the reasons; each pair once.
+    ///   - documents: The number of the documents.
+    ///   - ids: The first of the documents' `_id`s, at least as many as there are samples; all of them if a listener
+    ///     receives each failing document.
+    ///   - counted: The verdicts under which each of the documents was counted.
     package mutating func count(
-        _ faults: [(key: Int, fault: UniqueFault)], of id: BSONValue, counted: CountedVerdicts
+        _ faults: [(key: Int, fault: UniqueFault)], documents: Int, _ ids: [BSONValue], _ counted: CountedVerdicts
     ) {
         let old = counted.contribution
         var new = old
@@ -166,30 +208,33 @@ extension Tally {
         // An index that the active schema lacks is refused now, whatever else is wrong with the documents.
         let isNew = faults.contains { !isActive($0.key) }
         new.active = old.active.map { _ in isNew ? .fits : .certain }
-        var violations: [Violation] = []
-        for (key, fault) in faults {
-            let located = schema.located(fault, of: key)
+        let found = faults.map { ($0.key, schema.located($0.fault, of: $0.key)) }
+        for (key, located) in found {
             guard let group = group(for: located) else {
                 new.unexcepted = .certain
                 continue
             }
             if groups[group].exception == nil { new.unexcepted = .certain }
-            groups[group].count += 1
-            if new.isNew, !isActive(key) { groups[group].newCount += 1 }
-            groups[group].keep(Sample(id: id, value: nil), atMost: options.sampleCount)
-            if onFailure != nil { violations.append(schema.violation(located)) }
+            groups[group].count += documents
+            if new.isNew, !isActive(key) { groups[group].newCount += documents }
+            for id in ids { groups[group].keep(Sample(id: id, value: nil), atMost: options.sampleCount) }
         }
-        counts.replace(old, by: new)
-        if old.isReadable { counts.refused.add(isNew: new.isNew) }
-        onFailure?(
-            FailingDocument(
-                namespace: schema.namespace, id: id, verdict: .certain, active: new.active,
-                isInLedger: old.isInLedger, isExcepted: new.unexcepted < .possible, violations: violations))
+        counts.replace(old, by: new, times: documents)
+        if old.isReadable { counts.refused.add(isNew: new.isNew, times: documents) }
+        guard let onFailure else { return }
+        let violations = found.map { schema.violation($0.1) }
+        for id in ids {
+            onFailure(
+                FailingDocument(
+                    namespace: schema.namespace, id: id, verdict: .certain, active: new.active,
+                    isInLedger: old.isInLedger, isExcepted: new.unexcepted < .possible, violations: violations))
+        }
     }
 
-    /// Counts a value that several documents have in the unique index with this number.
-    package mutating func count(_ group: EqualKeys.Group, _ fault: UniqueFault, of key: Int) {
-        equalKeys[schema.located(fault, of: key), default: EqualKeys()].add(group)
+    /// The values that several documents have in the unique index with this number.
+    package subscript(equalKeys fault: UniqueFault, of key: Int) -> EqualKeys {
+        get { equalKeys[schema.located(fault, of: key)] ?? EqualKeys() }
+        set { equalKeys[schema.located(fault, of: key)] = newValue }
     }
 }
 

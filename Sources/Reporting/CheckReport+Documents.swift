@@ -14,7 +14,7 @@ extension CheckReport {
 
     var documentsPart: Report.Part {
         var reasons = lost.map { "\($0.namespace) loses its schema" }
-        if rules.dialect == .jsonSchema, rules.hasSchema, verdict.stopping > 0 {
+        if rules.dialect == .jsonSchema, rules.hasSchema, verdict.stopping > total.refused.all {
             if engineSentence == nil {
                 reasons.append(
                     "With validationLevel \"strict\" the server refuses updates of these documents that do not fix "

@@ -40,12 +40,13 @@ package struct CollectionScan: Sendable {
         let parts = try await threads.run { queue in try work(queue, tracker) }
         return try await onOwnedThread(name: "second look") { () throws in
             var result = ScanResult(tally: options.makeTally(schema), missing: missing)
-            var unique = UniqueSearch(logs: parts.compactMap(\.keys), temporaryFolder: options.temporaryFolder)
+            var unique = UniqueSearch(logs: parts.compactMap(\.keys), options: options)
             if let tracker { try amend(&result, parts, tracker, &unique) }
             for part in parts { result.tally.merge(part.tally) }
+            let unjudged = options.unjudgedKeys(of: schema, server: try askServer(&result, &unique))
+            result.missing += unjudged.map { MissingGuarantee(.everyIndex, $0.reason) }
+            result.unjudgedKeys = unjudged.map(\.name)
             try unique.count(in: &result.tally)
-            result.missing += options.unjudgedKeys(of: schema).map { MissingGuarantee(.everyIndex, $0.reason) }
-            result.unjudgedKeys = options.unjudgedKeys(of: schema).map(\.name)
             try compareIDTexts(&result)
             return result
         }
@@ -114,17 +115,7 @@ extension CollectionScan {
         }
         guard result.tally.canHaveEqualTexts else { return }
         do {
-            try compareIDTexts(&result, as: result.clusterTime)
-        } catch let error as MongoError where result.clusterTime != nil && !error.isCursorLost {
-            // The server may no longer have the documents as they were at the scan's cluster time, so the search is
-            // repeated without a cluster time.
-            (result.clusterTime, result.missing) = (
-                nil,
-                result.missing + [
-                    MissingGuarantee(.oneMoment, "_ids with the text of another one were looked for after the scan")
-                ]
-            )
-            try compareIDTexts(&result, as: nil)
+            try readAgain("_ids with the text of another one", &result, compareIDTexts)
         } catch let error as Errno {
             result.missing.append(
                 MissingGuarantee(
@@ -134,26 +125,21 @@ extension CollectionScan {
         }
     }
 
-    private func compareIDTexts(_ result: inout ScanResult, as time: ClusterTime?) throws {
-        let concern: BSONValue =
-            if let time { ["level": "snapshot", "atClusterTime": .timestamp(time.rawValue)] } else {
-                ["level": "majority"]
-            }
-        let common: [(String, BSONValue)] = [("readConcern", concern), ("comment", "shipshape check")]
+    private func compareIDTexts(_ result: inout ScanResult, _ common: BSONDocument) throws {
         // With the hint, the server reads only the index of `_id`, and not the documents. A view has no index.
-        let hint: [(String, BSONValue)] = options.isView ? [] : [("hint", ["_id": 1])]
+        let all = common.appending("projection", ["_id": 1])
         let client = try pool.client()
         let collection = client.collection(namespace)
         var search = EqualTextSearch(schema, folder: options.temporaryFolder)
         let ids = try search.ids { body in
-            var cursor = collection.find(options: BSONDocument(common + hint + [("projection", ["_id": 1])]))
+            var cursor = collection.find(options: options.isView ? all : all.appending("hint", ["_id": 1]))
             while let document = try cursor.next() {
                 try body(document)
                 if options.isStopped() { throw ScanStopped() }
             }
         }
         var tally = result.tally
-        try IDReader(collection: collection, options: BSONDocument(common)).read(ids) { document in
+        try IDReader(collection: collection, options: common).read(ids) { document in
             if let id = try document.find("_id").map({ try document.value($0) }) {
                 options.listeners.onRetraction?(schema.namespace, id)
             }
@@ -164,6 +150,79 @@ extension CollectionScan {
             result.missing.append(
                 MissingGuarantee(.everyDocument, "more _ids have the text of another one than can be compared"))
         }
+    }
+}
+
+// MARK: a second reading
+
+extension CollectionScan {
+    /// Calls `body` with the options of commands that read documents as they were at the scan's cluster time.
+    ///
+    /// The server may no longer have the documents as they were then. The call is then repeated without a time.
+    /// - Parameter what: What `body` looks for, for a remark that it was looked for after the scan.
+    private func readAgain(
+        _ what: String, _ result: inout ScanResult, _ body: (inout ScanResult, BSONDocument) throws -> Void
+    ) throws {
+        func options(_ concern: BSONValue) -> BSONDocument { ["readConcern": concern, "comment": "shipshape check"] }
+        guard let time = result.clusterTime else { return try body(&result, options(["level": "majority"])) }
+        do {
+            try body(&result, options(["level": "snapshot", "atClusterTime": .timestamp(time.rawValue)]))
+        } catch let error as MongoError where !error.isCursorLost {
+            try body(&result, options(["level": "majority"]))
+            result.clusterTime = nil
+            result.missing.append(MissingGuarantee(.oneMoment, "\(what) were looked for after the scan"))
+        }
+    }
+
+    /// Lets the server find the documents that unique indexes with a collation or a filter refuse.
+    /// - Returns: The reason why the server did not, as a clause; `nil` if it did.
+    private func askServer(_ result: inout ScanResult, _ unique: inout UniqueSearch) throws -> String? {
+        let indexes = schema.uniqueKeys.enumerated().filter { $1.needsServer && $1.unjudged == nil }
+        guard !indexes.isEmpty, options.selection.isEmpty, options.sampleSize == nil else { return nil }
+        do {
+            var log: UniqueLog?
+            try readAgain("equal values by the server", &result) { _, common in
+                log = UniqueLog(schema, options: options)
+                let client = try pool.client()
+                for (number, index) in indexes {
+                    try record(ServerKeys(index: index, number: number), client, common, in: log)
+                }
+            }
+            unique.settled += [log].compactMap(\.self)
+            return nil
+        } catch let error as MongoError where !error.isCursorLost {
+            return "the server could not compare them: \(error)"
+        }
+    }
+
+    /// Records the documents that an index refuses, under the verdicts under which the scan counted them.
+    private func record(
+        _ keys: ServerKeys, _ client: borrowing Client, _ common: BSONDocument, in log: UniqueLog?
+    ) throws {
+        var judging = options
+        judging.listeners = ScanOptions.Listeners()
+        var tally = judging.makeTally(schema)
+        let collection = client.collection(namespace)
+        let reader = IDReader(collection: collection, options: common)
+        var shared: [(answer: ServerKeys.Answer, key: Int)] = []
+        func flush() throws {
+            var counted: [IDKey: CountedVerdicts] = [:]
+            try reader.read(shared.map(\.answer.id)) { document in
+                guard let id = try document.find("_id") else { return }
+                try tally.add(document, ledger: options.judging.ledger)
+                counted[IDKey(try document.value(id))] = tally.lastCounted
+            }
+            for (answer, key) in shared {
+                if let verdicts = counted[IDKey(answer.id)] { log?.add(answer, of: keys.number, shared: key, verdicts) }
+            }
+            shared = []
+            if options.isStopped() { throw ScanStopped() }
+        }
+        try keys.read(collection, common, keepingValues: options.judging.tally.keepsValues) { answer, key in
+            shared.append((answer, key))
+            if shared.count == 1_000 { try flush() }
+        }
+        try flush()
     }
 }
 
@@ -214,7 +273,7 @@ extension CollectionScan {
             let additions = try parts.map { part throws(ChangesUnknown) in try part.additions(of: outcome.changed) }
             for (part, additions) in zip(parts, additions) { part.subtract(additions) }
             result.tally.merge(outcome.tally)
-            (unique.changed, unique.recheck) = (outcome.changed, outcome.keys)
+            (unique.changed, unique.settled) = (outcome.changed, [outcome.keys].compactMap(\.self))
             result.changedCount = outcome.changed.count
             if outcome.changed.isIncomplete {
                 throw ChangesUnknown(

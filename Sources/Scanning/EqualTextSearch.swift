@@ -30,9 +30,11 @@ struct EqualTextSearch: ~Copyable {
         var ids: [BSONValue] = []
         let shared = SharedKeys(logs: [log])
         for part in 0..<KeyLog.partCount {
-            try shared.read(part, of: try shared.groups(of: part)) { _, _, document in
-                guard ids.count < Self.most else { return isIncomplete = true }
-                if let id = try document.find("_id") { ids.append(try document.value(id)) }
+            try shared.find(in: part) { groups in
+                try groups.read { _, _, document in
+                    guard ids.count < Self.most else { return isIncomplete = true }
+                    if let id = try document.find("_id") { ids.append(try document.value(id)) }
+                }
             }
         }
         // The result is sorted in the server's order, so that reports show the same `_id`s as examples in each run.

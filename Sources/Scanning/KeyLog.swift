@@ -17,22 +17,25 @@ struct KeyHash: Hashable {
 /// The records are divided into 256 parts by the first byte of their hashes. Each part has a buffer. A full buffer is
 /// written to an unnamed file in the folder for temporary files. At the end, one part after another is read.
 ///
-/// The buffers take 2 MiB, and the list of written blocks takes eight bytes for 8 KiB of records. A search takes eight
-/// bytes for each record of a part, and some tens of bytes for each hash that occurs several times.
+/// The buffers take 2 MiB, and the list of written blocks takes sixteen bytes for 8 KiB of records.
 ///
-/// `@unchecked` is safe, because one thread fills the object and hands it over only at the end.
+/// `@unchecked` is safe, because one thread fills the object and hands it over only at the end. For the same reason, the
+/// properties that each record changes are not checked for overlapping accesses.
 @safe final class KeyLog: @unchecked Sendable {
     static let partCount = 256
     private static let blockSize = 8_192
     private static let headSize = 16
 
     /// The buffers of all parts; `nil` before the first record.
-    private var buffer: UnsafeMutableRawBufferPointer?
+    @exclusivity(unchecked) private var buffer: UnsafeMutableRawBufferPointer?
     /// The number of bytes in the buffer of each part.
-    private var sizes = [Int](repeating: 0, count: partCount)
-    /// The part and the number of bytes of each block of the file.
-    private var blocks: [(part: UInt32, size: UInt32)] = []
+    @exclusivity(unchecked) private var sizes = [Int](repeating: 0, count: partCount)
+    /// The places of each part's blocks in the file.
+    private var blocks = [[Range<Int>]](repeating: [], count: partCount)
     private var file: FileDescriptor?
+    private var fileSize = 0
+    /// The number of records of each part.
+    @exclusivity(unchecked) private var counts = [Int](repeating: 0, count: partCount)
     private let folder: String?
     /// The error of the temporary file, after which nothing is recorded; `nil` if there is none.
     private var failure: Errno?
@@ -57,10 +60,11 @@ struct KeyHash: Hashable {
         let value = value.flatMap { $0.valueLength <= 256 ? $0 : nil }
         let length = 10 + id.valueLength + (value.map { 3 + $0.valueLength } ?? 0)
         let (part, size) = (Int(hash.high >> 56), Self.headSize + length)
-        if sizes[part] + size > Self.blockSize { flush(part) }
+        unsafe counts[part] += 1
+        if unsafe sizes[part] + size > Self.blockSize { flush(part) }
         guard size > Self.blockSize else {
-            let start = part * Self.blockSize + sizes[part]
-            sizes[part] += size
+            let start = unsafe part * Self.blockSize + sizes[part]
+            unsafe sizes[part] += size
             let target = unsafe space.baseAddress?.advanced(by: start)
             if let target = unsafe target { unsafe Self.write(hash, note, length, id, value, document, to: target) }
             return
@@ -70,8 +74,11 @@ struct KeyHash: Hashable {
         defer { unsafe block.deallocate() }
         guard let target = block.baseAddress else { return }
         unsafe Self.write(hash, note, length, id, value, document, to: target)
-        write(unsafe [UInt8](block), of: part)
+        unsafe write(UnsafeRawBufferPointer(block), of: part)
     }
+
+    /// Returns the number of records of a part.
+    func count(of part: Int) -> Int { unsafe counts[part] }
 
     private var space: UnsafeMutableRawBufferPointer {
         if let buffer = unsafe buffer { return unsafe buffer }
@@ -112,45 +119,76 @@ struct KeyHash: Hashable {
     }
 
     /// The records of a part that are still in memory.
-    private func buffered(_ part: Int) -> [UInt8] {
+    private func buffered(_ part: Int) -> UnsafeRawBufferPointer {
         let start = part * Self.blockSize
-        return unsafe buffer.map { unsafe [UInt8]($0[start..<start + sizes[part]]) } ?? []
+        guard let buffer = unsafe buffer else { return unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
+        return unsafe UnsafeRawBufferPointer(rebasing: buffer[start..<start + sizes[part]])
     }
 
     @inline(never)
     private func flush(_ part: Int) {
-        write(buffered(part), of: part)
-        sizes[part] = 0
+        unsafe write(buffered(part), of: part)
+        unsafe sizes[part] = 0
     }
 
-    private func write(_ block: [UInt8], of part: Int) {
-        guard failure == nil, !block.isEmpty else { return }
+    private func write(_ block: UnsafeRawBufferPointer, of part: Int) {
+        guard failure == nil, unsafe !block.isEmpty else { return }
         do throws(Errno) {
             let open = if let file { file } else { try UnnamedFile.open(in: folder) }
             file = open
-            try UnnamedFile.write(block, to: open)
-            blocks.append((UInt32(part), UInt32(block.count)))
+            try unsafe UnnamedFile.write(block, to: open)
+            blocks[part].append(fileSize..<fileSize + block.count)
+            fileSize += block.count
         } catch { failure = error }
+    }
+
+    /// Returns the records of a part for several readings, which are in memory if they are at most 1 MiB.
+    /// - Throws: `Errno` of the temporary file.
+    func records(of part: Int) throws(Errno) -> Records {
+        if let failure { throw failure }
+        let size = unsafe blocks[part].reduce(buffered(part).count) { $0 + $1.count }
+        guard size <= 1 << 20 else { return Records(log: self, part: part, bytes: nil) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        for block in blocks[part] { bytes += try read(block) }
+        unsafe bytes += buffered(part)
+        return Records(log: self, part: part, bytes: bytes)
+    }
+
+    /// The records of one part of a log.
+    struct Records {
+        let log: KeyLog
+        let part: Int
+        fileprivate let bytes: [UInt8]?
+
+        /// Calls `body` with each record: its hash, its note, and its document.
+        /// - Throws: `Errno` of the temporary file, or what `body` throws.
+        func read(_ body: (KeyHash, UInt32, borrowing BSONView) throws -> Void) throws {
+            guard let bytes else { return try log.read(part, body) }
+            try KeyLog.read(unsafe bytes.span.bytes, body)
+        }
+    }
+
+    private func read(_ block: Range<Int>) throws(Errno) -> [UInt8] {
+        guard let file else { return [] }
+        var start = block.lowerBound
+        return try UnnamedFile.read(UInt8.self, block.count, from: file, at: &start)
     }
 
     /// Calls `body` with each record of a part: its hash, its note, and its document.
     /// - Throws: `Errno` of the temporary file, or what `body` throws.
     func read(_ part: Int, _ body: (KeyHash, UInt32, borrowing BSONView) throws -> Void) throws {
         if let failure { throw failure }
-        var offset = 0
-        for block in blocks {
-            var start = offset
-            offset += Int(block.size)
-            guard block.part == part, let file else { continue }
-            try Self.read(try UnnamedFile.read(UInt8.self, Int(block.size), from: file, at: &start), body)
+        for block in blocks[part] {
+            let records = try read(block)
+            try Self.read(unsafe records.span.bytes, body)
         }
-        try Self.read(buffered(part), body)
+        try Self.read(unsafe RawSpan(_unsafeBytes: buffered(part)), body)
     }
 
     private static func read(
-        _ records: [UInt8], _ body: (KeyHash, UInt32, borrowing BSONView) throws -> Void
+        _ bytes: borrowing RawSpan, _ body: (KeyHash, UInt32, borrowing BSONView) throws -> Void
     ) throws {
-        let bytes = unsafe records.span.bytes
         func number(_ at: Int) -> UInt32 { unsafe bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt32.self) }
         var start = 0
         while start < bytes.byteCount {
@@ -160,61 +198,6 @@ struct KeyHash: Hashable {
                 KeyHash(high: high, low: number(start + 8)), number(start + 12),
                 BSONView(bytes.extracting(start + headSize..<end)))
             start = end
-        }
-    }
-}
-
-/// Finds the hashes in logs that several documents have.
-struct SharedKeys {
-    /// The records with one hash.
-    struct Group {
-        fileprivate let first: DocumentKey
-        /// Whether the records belong to at least two documents.
-        fileprivate(set) var isShared = false
-    }
-
-    let logs: [KeyLog]
-    /// Returns whether a record counts.
-    var isValid: (borrowing BSONView, KeyLog) throws -> Bool = { _, _ in true }
-
-    /// Returns the hashes of one part of the logs that several documents have.
-    ///
-    /// A source may contain a document twice, with which it shares no hash.
-    /// - Throws: `Errno` of a temporary file, or an error of ``isValid``.
-    func groups(of part: Int) throws -> [KeyHash: Group] {
-        var hashes: [UInt64] = []
-        for log in logs { try log.read(part) { hash, _, _ in hashes.append(hash.high) } }
-        hashes.sort()
-        var repeated: Set<UInt64> = []
-        for index in hashes.indices.dropFirst() where hashes[index] == hashes[index - 1] {
-            repeated.insert(hashes[index])
-        }
-        guard !repeated.isEmpty else { return [:] }
-        var groups: [KeyHash: Group] = [:]
-        for log in logs {
-            try log.read(part) { hash, _, document in
-                guard repeated.contains(hash.high), try isValid(document, log) else { return }
-                guard let own = try DocumentKey(of: document) else { return }
-                if let known = groups[hash] {
-                    if known.first != own, !known.isShared { groups[hash]?.isShared = true }
-                } else {
-                    groups[hash] = Group(first: own)
-                }
-            }
-        }
-        return groups.filter(\.value.isShared)
-    }
-
-    /// Calls `body` with each record of the groups: its hash, its note, and its document.
-    func read(_ part: Int, of groups: [KeyHash: Group], _ body: (KeyHash, UInt32, borrowing BSONView) throws -> Void)
-        throws
-    {
-        guard !groups.isEmpty else { return }
-        for log in logs {
-            try log.read(part) { hash, note, document in
-                guard groups[hash] != nil, try isValid(document, log) else { return }
-                try body(hash, note, document)
-            }
         }
     }
 }

@@ -81,10 +81,11 @@ package struct ScanOptions: Sendable {
     }
 
     /// Returns the unique indexes that the scan does not judge, with a clause for each.
-    func unjudgedKeys(of schema: CompiledSchema) -> [(name: String, reason: String)] {
+    /// - Parameter server: Why indexes that only the server judges are not judged, as a clause; `nil` if they are.
+    func unjudgedKeys(of schema: CompiledSchema, server: String?) -> [(name: String, reason: String)] {
         let all = selection.isEmpty && sampleSize == nil
         return schema.uniqueKeys.compactMap { key in
-            let reason = all ? key.unjudged : "not all documents were read"
+            let reason = all ? key.unjudged ?? (key.needsServer ? server : nil) : "not all documents were read"
             return reason.map { (key.name, "values of the unique index \(key.name) were not compared, because \($0)") }
         }
     }

@@ -67,10 +67,13 @@ package struct SourceScan: Sendable {
         var missing: [[MissingGuarantee]] = []
         for index in tallies.indices {
             let options = parts[index].options
-            try UniqueSearch(logs: logs[index], temporaryFolder: options.temporaryFolder).count(in: &tallies[index])
+            try UniqueSearch(logs: logs[index], options: options).count(in: &tallies[index])
             logs[index] = []
+            let reason = "it has a collation or a filter, which only a server applies"
             missing.append(
-                options.unjudgedKeys(of: parts[index].schema).map { MissingGuarantee(.everyIndex, $0.reason) })
+                options.unjudgedKeys(of: parts[index].schema, server: reason).map {
+                    MissingGuarantee(.everyIndex, $0.reason)
+                })
             notes += try compareIDTexts(of: index, in: &tallies)
         }
         var findings = SourceFindings(tallies: tallies, facts: facts)

@@ -12,8 +12,7 @@ package struct TemporaryFileError: Error, CustomStringConvertible {
     /// Creates the error from its reason.
     package init(_ reason: String) {
         description =
-            "the temporary file for the values of unique indexes failed: \(reason): free some room, or set TMPDIR to a "
-            + "folder with more"
+            "the temporary file for the values of unique indexes failed: \(reason): set TMPDIR to a folder with more room"
     }
 
     /// The least number of bytes of a record.
@@ -23,9 +22,9 @@ package struct TemporaryFileError: Error, CustomStringConvertible {
     /// - Parameter documents: The number of documents; `nil` if it is not known.
     package static func checkRoom(for schema: CompiledSchema, documents: Int?) throws {
         var info = statvfs()
-        guard let documents, !schema.uniqueKeys.isEmpty,
-            unsafe statvfs(UnnamedFile.folder(nil), &info) == 0
-        else { return }
+        guard let documents, !schema.uniqueKeys.isEmpty else { return }
+        let folder = UnnamedFile.folder(nil)
+        guard unsafe statvfs(folder, &info) == 0 else { throw Self("\(folder): \(Errno(rawValue: errno))") }
         let (free, needed) = (Int(info.f_bavail * info.f_frsize), documents * schema.uniqueKeys.count * recordSize)
         guard free < needed else { return }
         throw Self("it needs at least \(needed >> 20) MiB, and \(free >> 20) MiB are free")
@@ -55,6 +54,8 @@ final class UniqueLog: @unchecked Sendable {
         /// Whether the note has the verdicts of a document, and no key.
         var isAgain: Bool { key == UInt16.max }
 
+        /// The index and the fault.
+        var kind: UInt32 { bits >> 12 }
         /// The number of the index.
         var key: Int { Int(bits >> 16) }
         /// The fault of the document if another document has the key.
@@ -101,8 +102,15 @@ final class UniqueLog: @unchecked Sendable {
         case nothing
     }
 
-    private typealias Path = [String]
-    private typealias Index = (number: Int, isSparse: Bool, paths: [Path])
+    /// The numbers of a path's names in ``names``.
+    private typealias Path = Range<Int>
+    /// An index, without references that would be counted for each document.
+    private struct Index {
+        let number: Int
+        let isSparse: Bool
+        /// The numbers of the index's paths in ``paths``.
+        let paths: Range<Int>
+    }
     private struct SeveralArrays: Error {}
 
     /// The recorded keys.
@@ -114,20 +122,34 @@ final class UniqueLog: @unchecked Sendable {
     /// Whether a document may be in several records.
     private(set) var isRepeated: Bool
     private let indexes: [Index]
+    private let paths: [Path]
+    /// The names of all paths.
+    private let names: [String]
     private let keepsValues: Bool
     private var unnamed: Int64 = 0
 
-    /// Creates an empty log; `nil` if the schema has no unique index whose keys the client can compare.
+    /// Creates an empty log; `nil` if the schema has no unique index that the scan judges.
+    ///
+    /// The documents of indexes that the server judges are recorded with their answers only.
     init?(_ schema: CompiledSchema, options: ScanOptions) {
         guard options.selection.isEmpty, options.sampleSize == nil else { return nil }
-        indexes = schema.uniqueKeys.enumerated().filter { $1.unjudged == nil }.map { number, key in
-            (number, key.isSparse, key.paths.map { $0.split(separator: ".").map(String.init) })
+        var (indexes, paths, names) = ([Index](), [Path](), [String]())
+        let judged = schema.uniqueKeys.enumerated().filter { $1.unjudged == nil }
+        guard !judged.isEmpty else { return nil }
+        for (number, key) in judged where !key.needsServer {
+            let firstPath = paths.count
+            for path in key.paths {
+                let firstName = names.count
+                names += path.split(separator: ".").map(String.init)
+                paths.append(firstName..<names.count)
+            }
+            indexes.append(Index(number: number, isSparse: key.isSparse, paths: firstPath..<paths.count))
         }
-        guard !indexes.isEmpty else { return nil }
+        (self.indexes, self.paths, self.names) = (indexes, paths, names)
         keys = KeyLog(folder: options.temporaryFolder)
         refused = KeyLog(folder: options.temporaryFolder)
         recounted = KeyLog(folder: options.temporaryFolder)
-        isRepeated = indexes.count > 1
+        isRepeated = judged.count > 1
         keepsValues = options.judging.tally.keepsValues
     }
 
@@ -141,21 +163,37 @@ final class UniqueLog: @unchecked Sendable {
             let named = BSONDocument([("_id", .long(.min + unnamed))] + fields)
             return try add(named.view, counted)
         }
-        indexes: for index in indexes {
-            var key = Key(index.number)
-            var value: BSONElement?
-            for path in index.paths {
-                var at = 0
-                let element = try Self.follow(path, &at, from: .document, in: document)
-                if element?.type == .array {
-                    try expand(index, document, id, counted)
-                    continue indexes
-                }
-                value = value ?? element
-                try key.add(element.map { .value($0) } ?? .null, of: document)
-            }
-            record(key, of: index, id, value, document, counted)
+        for number in indexes.indices { try add(document, id, indexes[number], counted) }
+    }
+
+    @inline(__always)
+    private func add(
+        _ document: borrowing BSONView, _ id: BSONElement, _ index: Index, _ counted: CountedVerdicts
+    ) throws(BSONError) {
+        var key = Key(index.number)
+        var value: BSONElement?
+        for path in index.paths {
+            var at = paths[path].lowerBound
+            let element = try follow(paths[path], &at, from: .document, in: document)
+            if element?.type == .array { return try expand(index, document, id, counted) }
+            value = value ?? element
+            try key.add(element.map { .value($0) } ?? .null, of: document)
         }
+        record(key, of: index, id, value, document, counted)
+    }
+
+    /// Records that an index refuses a document by the server's answer.
+    /// - Parameter shared: The number of the key that several documents have.
+    func add(_ answer: ServerKeys.Answer, of index: Int, shared: Int, _ counted: CountedVerdicts) {
+        let view = answer.document.view
+        guard let id = try? view.find("_id") else { return }
+        isRepeated = true
+        var hasher = KeyHasher()
+        hasher.combine(index)
+        hasher.combine(shared)
+        let note = Note(key: index, answer.fault, counted).bits
+        guard answer.fault != .arrays else { return refused.insert(KeyHash(high: 0, low: 0), note: note, id, of: view) }
+        keys.insert(hasher.hash, note: note, id, value: try? view.find("v"), of: view)
     }
 
     /// Records that a document whose keys are recorded was counted again.
@@ -179,10 +217,10 @@ final class UniqueLog: @unchecked Sendable {
 
     /// Returns the value at a path, or the first array on it; `nil` if there is none.
     /// - Parameter at: The place of the next name of the path, which is moved to the name after the value.
-    private static func follow(
+    private func follow(
         _ path: Path, _ at: inout Int, from holder: Holder, in document: borrowing BSONView
     ) throws(BSONError) -> BSONElement? {
-        let name = path[at]
+        let name = names[at]
         let found =
             switch holder {
             case .document: try document.find(name)
@@ -190,7 +228,7 @@ final class UniqueLog: @unchecked Sendable {
             case .nothing: nil as BSONElement?
             }
         at += 1
-        guard let found, at < path.count, found.type != .array else { return found }
+        guard let found, at < path.upperBound, found.type != .array else { return found }
         return found.type == .object ? try follow(path, &at, from: .object(found), in: document) : nil
     }
 
@@ -204,8 +242,8 @@ final class UniqueLog: @unchecked Sendable {
         var found: [KeyHash: Key] = [:]
         do {
             let parts = [Part?](repeating: nil, count: index.paths.count)
-            let places = [Int](repeating: 0, count: index.paths.count)
-            try Self.expand(index.paths, places, parts, from: .document, in: document) { parts in
+            let places = paths[index.paths].map(\.lowerBound)
+            try expand(Array(paths[index.paths]), places, parts, from: .document, in: document) { parts in
                 var key = Key(index.number)
                 for part in parts { try key.add(part ?? .null, of: document) }
                 found[key.hasher.hash] = key
@@ -224,7 +262,7 @@ final class UniqueLog: @unchecked Sendable {
     /// - Parameters:
     ///   - places: The next name of each path, from `holder` on.
     ///   - known: The values of the key that are known already.
-    private static func expand(
+    private func expand(
         _ paths: [Path], _ places: [Int], _ known: [Part?], from holder: Holder, in document: borrowing BSONView,
         _ body: ([Part?]) throws -> Void
     ) throws {
@@ -243,7 +281,7 @@ final class UniqueLog: @unchecked Sendable {
         }
         guard let array else { return try body(parts) }
         func visit(_ part: Part, _ holder: Holder) throws {
-            for index in inside where places[index] == paths[index].count { parts[index] = part }
+            for index in inside where places[index] == paths[index].upperBound { parts[index] = part }
             try expand(paths, places, parts, from: holder, in: document, body)
         }
         let content = try document.document(array)
@@ -256,11 +294,11 @@ final class UniqueLog: @unchecked Sendable {
 }
 
 extension UniqueKey {
-    /// The reason why the client does not judge the index, as a clause; `nil` if it does.
+    /// Whether the index has a collation or a filter, which only the server applies.
+    var needsServer: Bool { filter != nil || collation.map { $0["locale"] != "simple" } ?? false }
+
+    /// The reason why no scan judges the index, as a clause; `nil` if scans do.
     var unjudged: String? {
-        if let collation, collation["locale"] != "simple" {
-            return "the index has a collation, by which only the server compares"
-        }
         let numbers = paths.flatMap { $0.split(separator: ".").dropFirst() }
         return numbers.contains { Int($0) != nil } ? "its path has a number, which may be a place in an array" : nil
     }

@@ -13,6 +13,8 @@ public struct UniqueKey: Hashable, Sendable {
     public var isSparse = false
     /// The collation by which the index compares texts; `nil` for the collation of the collection.
     public var collation: BSONDocument?
+    /// The filter of the documents that the index covers; `nil` for all documents.
+    public var filter: BSONDocument?
     /// The position of the key in the schema's file.
     public var location: SourceLocation
 
@@ -32,7 +34,7 @@ public struct UniqueKey: Hashable, Sendable {
 
     /// Whether two indexes accept and refuse the same documents.
     public func isSame(as other: UniqueKey) -> Bool {
-        paths == other.paths && isSparse == other.isSparse && collation == other.collation
+        paths == other.paths && isSparse == other.isSparse && collation == other.collation && filter == other.filter
     }
 }
 

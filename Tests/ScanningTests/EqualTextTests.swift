@@ -86,9 +86,12 @@ import Testing
         let search = SharedKeys(logs: [log])
         var found: [BSONValue?] = []
         for part in 0..<KeyLog.partCount {
-            try search.read(part, of: try search.groups(of: part)) { hash, note, document in
-                #expect(hash == shared && note == 3)
-                found.append(BSONDocument(copying: document)["_id"])
+            try search.find(in: part) { groups in
+                #expect(part == 0 && groups.count == 1)
+                try groups.read { group, note, document in
+                    #expect(group == 0 && note == 3)
+                    found.append(BSONDocument(copying: document)["_id"])
+                }
             }
         }
         #expect(found.count == 4 && Set(found) == [1, 2, long])

@@ -29,13 +29,13 @@ public struct EngineCounts: Hashable, Sendable, Codable {
         left.haltingExcepted += right.haltingExcepted
     }
 
-    static prefix func - (counts: EngineCounts) -> EngineCounts {
+    static func * (counts: EngineCounts, times: Int) -> EngineCounts {
         var result = EngineCounts()
-        result.halting = -counts.halting
-        result.dropped = -counts.dropped
-        result.losing = -counts.losing
-        result.values = -counts.values
-        result.haltingExcepted = -counts.haltingExcepted
+        result.halting = counts.halting * times
+        result.dropped = counts.dropped * times
+        result.losing = counts.losing * times
+        result.values = counts.values * times
+        result.haltingExcepted = counts.haltingExcepted * times
         return result
     }
 

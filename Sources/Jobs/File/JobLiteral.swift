@@ -6,16 +6,20 @@ import Yams
 /// Reads a constant of a job file: a YAML scalar, list or mapping, or extended JSON for the other BSON types.
 package enum JobLiteral {
     /// Returns the constant that a YAML node of a job file represents.
+    /// - Parameter operators: The names with a leading `$` that do not belong to extended JSON.
     /// - Throws: ``JobError`` with line and column.
-    package static func value(_ node: YAMLNode) throws(JobError) -> BSONValue {
+    package static func value(_ node: YAMLNode, operators: Set<String> = []) throws(JobError) -> BSONValue {
         switch node.node {
         case .scalar(let scalar): return try self.scalar(scalar, node)
         case .sequence(let sequence):
             var values: [BSONValue] = []
-            for element in sequence { values.append(try value(YAMLNode(node: element, file: node.file))) }
+            for element in sequence {
+                values.append(try value(YAMLNode(node: element, file: node.file), operators: operators))
+            }
             return .array(of: values)
         case .mapping(let mapping):
-            if mapping.keys.contains(where: { $0.scalar?.string.hasPrefix("$") == true }) {
+            let names = mapping.keys.compactMap(\.scalar?.string)
+            if names.contains(where: { $0.hasPrefix("$") && !operators.contains($0) }) {
                 return try extendedJSON(node)
             }
             var members: [(String, BSONValue)] = []
@@ -23,7 +27,7 @@ package enum JobLiteral {
                 guard let name = key.scalar?.string, !name.utf8.contains(0) else {
                     throw YAMLNode(node: key, file: node.file).error("a field's name must be a text without a NUL")
                 }
-                members.append((name, try value(YAMLNode(node: member, file: node.file))))
+                members.append((name, try value(YAMLNode(node: member, file: node.file), operators: operators)))
             }
             return .object(BSONDocument(members))
         case .alias: throw node.error("a value cannot have aliases")

@@ -22,16 +22,21 @@ enum UnnamedFile {
         _ numbers: [Number], to file: FileDescriptor
     ) throws(Errno) {
         let failure: Errno? = unsafe numbers.withUnsafeBytes { bytes in
-            var done = 0
-            while done < bytes.count {
-                let count = unsafe Glibc.write(file.rawValue, bytes.baseAddress?.advanced(by: done), bytes.count - done)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return Errno(rawValue: errno) }
-                done += count
-            }
+            do throws(Errno) { try unsafe write(bytes, to: file) } catch { return error }
             return nil
         }
         if let failure { throw failure }
+    }
+
+    /// Appends bytes to the file.
+    static func write(_ bytes: UnsafeRawBufferPointer, to file: FileDescriptor) throws(Errno) {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe Glibc.write(file.rawValue, bytes.baseAddress?.advanced(by: done), bytes.count - done)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Errno(rawValue: errno) }
+            done += count
+        }
     }
 
     /// Reads `count` numbers from the byte `offset` of the file on, and moves `offset` to the byte after them.

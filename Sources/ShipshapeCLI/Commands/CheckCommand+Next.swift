@@ -45,6 +45,10 @@ extension CheckCommand {
         guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
+        // For documents that only a unique index refuses, a plan of the new schema alone has the jobs.
+        guard report.total.refused.new < report.total.newCertain else {
+            return "\(NextCommand("plan", [schema.name], place + [("--out", PlanFiles.folderForRepairs)]))"
+        }
         return "\(NextCommand("plan", [active.name, schema.name], place + [("--out", "jobs")]))"
     }
 

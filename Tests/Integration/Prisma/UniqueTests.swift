@@ -64,12 +64,17 @@ import Testing
 
     /// Creates an index, and returns the code of the server's error; `nil` if the server accepts the documents.
     private static func create(
-        _ paths: [String], in database: TestDatabase, _ collection: String = "U", isSparse: Bool = false
+        _ paths: [String], in database: TestDatabase, _ collection: String = "U", isSparse: Bool = false,
+        collation: BSONDocument? = nil, filter: BSONDocument? = nil
     ) async throws -> Int? {
-        let index: BSONValue = [
-            "key": .object(BSONDocument(paths.map { ($0, 1) })), "name": "u", "unique": true,
-            "sparse": .bool(isSparse),
+        let options: [(String, BSONValue)] = [
+            ("key", .object(BSONDocument(paths.map { ($0, 1) }))), ("name", "u"), ("unique", true),
+            ("sparse", .bool(isSparse)),
         ]
+        let rest = [("collation", collation), ("partialFilterExpression", filter)].compactMap { name, value in
+            value.map { (name, BSONValue.object($0)) }
+        }
+        let index = BSONValue.object(BSONDocument(options + rest))
         do {
             _ = try await database.run(["createIndexes": .string(collection), "indexes": .array(of: [index])])
             return nil
@@ -222,15 +227,20 @@ import Testing
     // MARK: equality
 
     /// One value of each kind; some of them are equal in an index.
-    private static let values: [BSONValue] = [
+    private static let values = plain + symbols
+
+    /// Values of a type that no index with a collation can have.
+    private static let symbols: [BSONValue] = [.symbol("a"), ["c": [.symbol("a")]]]
+
+    private static let plain: [BSONValue] = [
         1, .long(1), 1.0, .decimal(Decimal128(1)), 0, 0.0, -0.0, .double(.nan), decimal("NaN"),
         .double(.infinity), 0.1, decimal("0.1"), .long(1 << 53 + 1), .double(0x1p53), "a", "A",
-        .symbol("a"), "", .null, .undefined, true, false, .date(milliseconds: 0), .timestamp(0), .minKey, .maxKey,
+        "", .null, .undefined, true, false, .date(milliseconds: 0), .timestamp(0), .minKey, .maxKey,
         .objectID(ObjectID(high: 1, low: 2)), .binary(subtype: 0, bytes: [1]), .binary(subtype: 5, bytes: [1]),
         .regex(pattern: "a", options: ""), .regex(pattern: "a", options: "i"), .javascript("a"),
         .javascriptWithScope("a", ["b": 1]), .javascriptWithScope("a", ["b": 1.0]), [:], ["a": 1, "b": 2],
         ["b": 2, "a": 1], ["a": 1.0, "b": .long(2)], ["a": nil], [], [[]], [nil], [.undefined], [1], [[1]], [[1.0]],
-        [["a": 1, "b": 2]], ["c": ["a"]], ["c": [.symbol("a")]],
+        [["a": 1, "b": 2]], ["c": ["a"]],
     ]
 
     private static func id(_ document: BSONDocument) -> Int { document["_id"]?.integer ?? -1 }
@@ -262,30 +272,63 @@ import Testing
         }
     }
 
-    private static func value(_ random: inout Random, depth: Int = 0) -> BSONValue {
+    private static func value(_ random: inout Random, isText: Bool, depth: Int = 0) -> BSONValue {
+        func value(_ random: inout Random) -> BSONValue { Self.value(&random, isText: isText, depth: depth + 1) }
         switch random.next() >> 40 % (depth < 3 ? 10 : 7) {
-        case 7: return .array(of: (0..<Int(random.next() >> 40 % 4)).map { _ in value(&random, depth: depth + 1) })
+        case 7: return .array(of: (0..<Int(random.next() >> 40 % 4)).map { _ in value(&random) })
         case 8, 9:
             let names = ["x", "nr"].filter { _ in random.next() >> 40 % 2 == 0 }
-            return .object(BSONDocument(names.map { ($0, value(&random, depth: depth + 1)) }))
-        case 6: return values.randomElement(using: &random) ?? .null
-        default: return .integer(Int(random.next() >> 40 % 40))
+            return .object(BSONDocument(names.map { ($0, value(&random)) }))
+        case 6: return (isText ? plain : values).randomElement(using: &random) ?? .null
+        default:
+            let number = Int(random.next() >> 40 % 40)
+            return isText ? .string(["a", "A", "á", "aa", "Aa", "b-c", "bc", "B c"][number % 8]) : .integer(number)
         }
     }
 
-    @Test(arguments: 1...12 as ClosedRange<UInt64>) func randomDocumentsFailWhereTheServerRefusesTheIndex(
+    /// The first twelve collections have no collation, the others ignore case, accents or punctuation.
+    ///
+    /// The index of the last twelve has a filter too.
+    private static func collation(_ seed: UInt64) -> BSONDocument? {
+        let all: [BSONDocument] = [
+            ["locale": "en", "strength": 2], ["locale": "de", "strength": 1],
+            ["locale": "en", "strength": 3, "alternate": "shifted"],
+        ]
+        return seed > 12 ? all[Int(seed) % 3] : nil
+    }
+
+    @Test(arguments: 1...48 as ClosedRange<UInt64>) func randomDocumentsFailWhereTheServerRefusesTheIndex(
         _ seed: UInt64
     ) async throws {
         var random = Random(state: seed)
+        let collation = Self.collation(seed)
+        let filter: BSONDocument? = seed > 36 ? ["b": ["$exists": true]] : nil
         let keys = [["a"], ["a.nr"], ["a.x", "b"], ["a", "b.nr"], ["a.nr", "a.x"], ["b.x", "a.x"]][Int(seed) % 6]
         let names = keys.map { $0.replacing("nr", with: "number") }
         let documents = (0..<Int(2 + random.next() >> 40 % 6)).map { id in
             let fields = ["a", "b"].filter { _ in random.next() >> 40 % 8 > 0 }
-            return BSONDocument([("_id", .integer(id))] + fields.map { ($0, Self.value(&random)) })
+            let values = fields.map { ($0, Self.value(&random, isText: collation != nil)) }
+            return BSONDocument([("_id", .integer(id))] + values)
         }
         let text = Self.schema("a Address?", "b Address?", "@@unique([\(names.joined(separator: ", "))])")
-        try await Self.with(documents, text) { backfill in
-            let live = try await Self.check(backfill)
+        try await Mongod.shared.withBackfill { backfill in
+            func fill(_ name: String, _ documents: [BSONDocument]) async throws {
+                let options = collation.map { BSONDocument([("collation", .object($0))]) } ?? [:]
+                let command: [(String, BSONValue)] = [("create", .string(name))]
+                _ = try await backfill.database.run(BSONDocument(command + options.elements()))
+                try await backfill.database.fill(name, documents)
+            }
+            try await fill("U", documents)
+            try backfill.write("s.prisma", text)
+            try backfill.write("v.json", #"{"$jsonSchema": {"bsonType": "object"}}"#)
+            let name = "\(backfill.database.name).U"
+            let stated =
+                "unique: [{collection: \(name), fields: [\(keys.joined(separator: ", "))], "
+                + "partialFilterExpression: {b: {$exists: true}}}]"
+            try backfill.write("c.yml", stated)
+            let flags = ["--collection", name, "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)"]
+            let live = try await filter == nil ? Self.check(backfill) : Self.check(backfill, "v.json", flags)
+            #expect(!live.output.contains("were not compared"), "\(live.output)")
             let found = ["unique-duplicate", "unique-null", "unique-arrays"].reduce(into: Set<Int>()) {
                 $0.formUnion(live.failing[$1] ?? [])
             }
@@ -294,15 +337,16 @@ import Testing
             for left in documents {
                 for right in documents where Self.id(left) <= Self.id(right) {
                     _ = try? await backfill.database.run(["drop": "P"])
-                    try await backfill.database.fill("P", left == right ? [left] : [left, right])
-                    let code = try await Self.create(keys, in: backfill.database, "P")
+                    try await fill("P", left == right ? [left] : [left, right])
+                    let code = try await Self.create(keys, in: backfill.database, "P", filter: filter)
                     if code == 171, left != right { continue }
                     if code != nil { expected.formUnion([Self.id(left), Self.id(right)]) }
                 }
             }
             #expect(found == expected, "\(live.output)")
-            let code = try await Self.create(keys, in: backfill.database)
+            let code = try await Self.create(keys, in: backfill.database, filter: filter)
             #expect((code == nil) == found.isEmpty)
+            guard collation == nil else { return }
             let dump = backfill.folder.appending("U.bson").string
             try Data(documents.flatMap(\.bytes)).write(to: URL(filePath: dump))
             let offline = try await Self.check(
@@ -355,11 +399,72 @@ import Testing
                 let code = try await Self.create(["a"], in: backfill.database, isSparse: !options.isEmpty)
                 #expect(code == 11_000)
             }
+        }
+    }
+
+    @Test(arguments: [false, true]) func anIndexCanStateACollation(_ isSparse: Bool) async throws {
+        let texts: [String?] = ["Ä", "a", "b", nil, nil]
+        let documents = texts.enumerated().map { id, text in
+            BSONDocument([("_id", .integer(id))] + (text.map { [("a", .string($0))] } ?? []))
+        }
+        try await Self.with(documents, "") { backfill in
+            let name = "\(backfill.database.name).U"
+            try backfill.write("v.json", #"{"$jsonSchema": {"bsonType": "object"}}"#)
+            let index = "collation: {locale: en, strength: 1}, sparse: \(isSparse)"
+            try backfill.write("c.yml", "unique: [{collection: \(name), fields: [a], \(index)}]")
+            let flags = [
+                "--collection", name, "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)", "--show-values",
+            ]
+            let found = try await Self.check(backfill, "v.json", flags)
+            #expect(found.failing["unique-duplicate"] == [0, 1], "\(found.output)")
+            #expect(found.failing["unique-null"] == (isSparse ? nil : [3, 4]), "\(found.output)")
+            let groups = found.group("unique-duplicate")?["equal_values"]?.document?["largest"]?.document?.values
+            #expect(groups?.first?.document?["value"] == "\"Ä\"", "\(found.output)")
+            let code = try await Self.create(
+                ["a"], in: backfill.database, isSparse: isSparse, collation: ["locale": "en", "strength": 1])
+            #expect(code == 11_000)
+            // A dump has no server that compares.
+            let dump = backfill.folder.appending("U.bson").string
+            try Data(documents.flatMap(\.bytes)).write(to: URL(filePath: dump))
+            let offline = try await Self.check(backfill, "v.json", flags + ["--source", dump])
+            #expect(offline.exitCode == 0 && !offline.output.contains("\"safe\": true"), "\(offline.output)")
+            #expect(offline.output.contains("which only a server applies"), "\(offline.output)")
+        }
+    }
+
+    /// The server cannot sort a symbol by a collation, and creates no such index.
+    @Test func aSymbolUnderACollationIsNotJudged() async throws {
+        try await Self.with([["_id": 1, "a": .symbol("x")], ["_id": 2, "a": "x"]], "") { backfill in
+            let name = "\(backfill.database.name).U"
+            try backfill.write("v.json", #"{"$jsonSchema": {"bsonType": "object"}}"#)
             try backfill.write("c.yml", "unique: [{collection: \(name), fields: [a], collation: {locale: en}}]")
-            let configuration = "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)"
-            let found = try await Self.check(backfill, "v.json", ["--collection", name, configuration])
+            let flags = ["--collection", name, "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)"]
+            let found = try await Self.check(backfill, "v.json", flags)
             #expect(found.exitCode == 0 && !found.output.contains("\"safe\": true"), "\(found.output)")
-            #expect(found.output.contains("by which only the server compares"), "\(found.output)")
+            #expect(found.output.contains("Cannot index type Symbol with a collation"), "\(found.output)")
+            #expect(try await Self.create(["a"], in: backfill.database, collation: ["locale": "en"]) != nil)
+        }
+    }
+
+    /// Many equal keys are read in batches, and the documents that also fail by themselves are counted once.
+    @Test func aDocumentThatAlsoFailsByItselfCountsOnce() async throws {
+        let count = 3_000
+        try await Mongod.shared.withBackfill { backfill in
+            try await backfill.database.fill("U", count: count) {
+                ["_id": .integer($0), "a": .string($0 % 2 == 0 ? "x" : "X"), "n": $0 % 3 == 0 ? "?" : 1]
+            }
+            let name = "\(backfill.database.name).U"
+            try backfill.write(
+                "v.json", #"{"$jsonSchema": {"bsonType": "object", "properties": {"n": {"bsonType": "number"}}}}"#)
+            try backfill.write(
+                "c.yml",
+                "unique: [{collection: \(name), fields: [a], collation: {locale: en, strength: 2}}, "
+                    + "{collection: \(name), fields: [n]}]")
+            let flags = ["--collection", name, "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)"]
+            let found = try await Self.check(backfill, "v.json", flags)
+            #expect(found.collection["failing"]?.document?["certain"] == .integer(count), "\(found.output)")
+            #expect(found.failing["unique-duplicate"]?.count == count)
+            #expect(found.failing["type-mismatch"]?.count == count / 3, "\(found.failing.keys)")
         }
     }
 
