@@ -26,7 +26,6 @@ package struct CheckRun {
     package let makeProgress: @Sendable (Int?) -> any ScanProgress
     package let stop: StopSignal
     package var rules = CheckRules()
-    /// The database that holds the state of jobs.
     package var stateDatabase = "shipshape"
     /// The file that every failing document is written to, and the format of its lines.
     package var failures: (file: FailuresFile, lines: FailureLines)?
@@ -53,7 +52,6 @@ package struct CheckRun {
         self.stop = stop
     }
 
-    /// Returns the schema of a collection, compiled for checking documents.
     package func compile(_ collection: CollectionSchema) -> CompiledSchema { rules.compile(collection, of: schema) }
 
     /// Returns a copy of the check for another database, whose collections have the same names as those of the schema.
@@ -93,7 +91,6 @@ package struct CheckRun {
         baseline?.schema.collections.map(\.namespace).filter { schema[$0] == nil } ?? []
     }
 
-    /// Returns the options for the scan of a collection.
     package func options(_ namespace: Namespace, _ ledger: LedgerIndex?, _ progress: any ScanProgress) -> ScanOptions {
         var options = ScanOptions()
         options.judging.active = active(for: namespace)
@@ -347,9 +344,7 @@ extension CheckRun {
 package protocol ScanProgress: Sendable {
     /// Adds to the number of documents that were read; any thread calls it.
     func add(_ count: Int)
-    /// Shows a line for the operator.
     func note(_ line: String)
-    /// Ends the showing.
     func finish()
 }
 
@@ -380,7 +375,6 @@ package struct Baseline {
     /// The changes from this schema to the new one.
     package var change: DiffReport
 
-    /// Creates a baseline.
     package init(schema: ServerSchema, path: String, change: DiffReport) {
         self.schema = schema
         self.path = path

@@ -13,7 +13,6 @@ package struct DatabasePattern {
     /// The database that holds the state of jobs; it never counts as a match of the pattern.
     package let stateDatabase: String
 
-    /// Creates a pattern.
     package init(text: String, stateDatabase: String) {
         self.text = text
         self.stateDatabase = stateDatabase

@@ -3,7 +3,6 @@ package import ServerSchema
 
 /// The operator's exceptions that apply to a check; a finding with an exception does not make the check fail.
 package struct ExceptionList {
-    /// The file that states the exceptions.
     package let file: String
     /// The exceptions that have not expired.
     package private(set) var active: [FindingException]

@@ -7,9 +7,7 @@ package import ServerSchema
 
 /// The findings of `check` and the changes of `diff` that the operator has accepted.
 package struct AcceptedFindings {
-    /// The accepted findings of documents.
     package var findings: [FindingException] = []
-    /// The accepted changes of the schema.
     package var changes: [AcceptedChange] = []
 
     /// The number of entries in the file.
@@ -21,7 +19,6 @@ package enum ExceptionsFile {
     /// The file that is read if it exists and the operator names no other.
     package static let standardName = "shipshape.exceptions.yml"
 
-    /// The keys of an exception in the file.
     private static let keys = ["collection", "path", "rule", "fingerprint", "reason", "owner", "expires"]
 
     /// The codes of schema changes; no rule for documents has one of these codes.
@@ -104,7 +101,6 @@ package enum ExceptionsFile {
         return namespace
     }
 
-    /// Reads the code of a rule for documents.
     package static func rule(_ node: YAMLNode) throws(LocatedError) -> RuleCode { try rule(node, among: []) }
 
     /// Reads the code of a rule for documents.

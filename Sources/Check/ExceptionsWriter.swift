@@ -16,7 +16,6 @@ package struct ExceptionStatement {
     /// The last day of the exceptions, as `YYYY-MM-DD`; `nil` if they never expire.
     package let expires: String?
 
-    /// Creates a statement.
     package init(reason: String, owner: String, expires: String?) {
         self.reason = reason
         self.owner = owner
@@ -34,7 +33,6 @@ package struct NewException {
     /// A description for the comment in the entry, such as the expected and found types, on one line.
     package let remark: String
 
-    /// Creates an exception for a finding.
     package init(collection: String?, path: String, rule: String, fingerprint: Fingerprint, remark: String) {
         self.collection = collection
         self.path = path

@@ -52,7 +52,6 @@ package protocol HistoryStore: Sendable {
     /// Returns the counts of all checks in the store, with notes on the files or documents that it ignores.
     func read() throws -> CheckHistory
 
-    /// Adds the counts of a check.
     func add(_ summary: CheckSummary) throws
 
     /// Removes the counts of all checks except the newest ones.

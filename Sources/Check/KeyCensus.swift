@@ -9,7 +9,6 @@ import ServerSchema
 package struct KeyCensus {
     private let isStopped: @Sendable () -> Bool
 
-    /// Creates a census.
     package init(isStopped: @escaping @Sendable () -> Bool = { false }) { self.isStopped = isStopped }
 
     /// Records the counts in a report whose changes were weighed; a collection is read once.

@@ -18,6 +18,5 @@ package struct ScanSelection {
     /// Whether the server leaves out documents that a filter proves good, where that is possible.
     package var prefilter = false
 
-    /// Creates the selection of all documents.
     package init() {}
 }

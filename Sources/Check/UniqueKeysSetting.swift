@@ -14,7 +14,6 @@ package struct UniqueKeysSetting {
     /// Source: MongoDB manual, "Partial Indexes".
     private static let operators: Set = ["$eq", "$exists", "$gt", "$gte", "$lt", "$lte", "$type", "$and", "$or", "$in"]
 
-    /// Creates a setting without indexes.
     package init() {}
 
     /// Reads the list.

@@ -10,7 +10,6 @@ package import ServerSchema
 ///
 /// With a schema, it also checks the documents that the entries name.
 package struct UnsyncedRun: Sendable {
-    /// The location of the ledger of unsynced documents.
     package var ledger = LedgerLocation.standard
     /// The apps whose entries in the ledgers of unsynced documents are counted.
     ///

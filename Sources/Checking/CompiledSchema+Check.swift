@@ -180,7 +180,6 @@ package struct LinkedKey: Hashable, Sendable {
     package let link: Int
     /// The key, which is compared with those of the documents in the link's target; an array if it is compound.
     package let key: IDKey
-    /// The BSON type of the value that the document holds.
     package let type: BSONType
 }
 

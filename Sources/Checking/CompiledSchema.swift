@@ -52,7 +52,6 @@ public struct CompiledSchema: Sendable {
     /// with ``CheckOptions/countsAsymmetric``.
     public var isCounted: Bool { scope == .synced || scope == .asymmetric && options.countsAsymmetric }
 
-    /// The texts that findings show for each node of a schema.
     struct NodeTexts {
         /// The path of each node, including the nodes of the constraints, of the engine and of the unique indexes.
         let paths: [SchemaPath]
@@ -177,7 +176,6 @@ extension CompiledSchema {
 
     struct Flags: OptionSet, Sendable, BitwiseCopyable {
         let rawValue: UInt32
-        /// The value's field is required.
         static var required: Self { Self(rawValue: 1) }
         /// The value's parent is not the document itself.
         static var embedded: Self { Self(rawValue: 2) }
@@ -215,7 +213,6 @@ extension CompiledSchema {
         static var enumeration: Self { Self(rawValue: 131_072) }
     }
 
-    /// A field that the schema names for an object.
     struct Field: Sendable, BitwiseCopyable {
         var node: Int32
         /// The index of the field among the object's fields whose absence is judged, such as required ones; -1 for

@@ -37,14 +37,8 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         /// Creates counts of zero.
         public init() {}
 
-        static func += (left: inout Readable, right: Readable) {
-            (left.all, left.new) = (left.all + right.all, left.new + right.new)
-        }
-
-        static func * (counts: Readable, times: Int) -> Readable {
-            var result = Readable()
-            (result.all, result.new) = (counts.all * times, counts.new * times)
-            return result
+        fileprivate mutating func add(_ other: Readable, times: Int) {
+            (all, new) = (all + other.all * times, new + other.new * times)
         }
 
         mutating func add(isNew: Bool, times: Int = 1) { (all, new) = (all + times, new + (isNew ? times : 0)) }
@@ -66,11 +60,11 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
         /// Creates counts of zero.
         public init() {}
 
-        static func += (left: inout Unexcepted, right: Unexcepted) {
-            left.certain += right.certain
-            left.possible += right.possible
-            left.newlyFailing += right.newlyFailing
-            left.newlyPossible += right.newlyPossible
+        fileprivate mutating func add(_ other: Unexcepted, times: Int) {
+            certain += other.certain * times
+            possible += other.possible * times
+            newlyFailing += other.newlyFailing * times
+            newlyPossible += other.newlyPossible * times
         }
 
         mutating func add(_ verdict: Verdict, active: Verdict?) {
@@ -106,22 +100,23 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
     public var excepted: Int { certain + possible - unexcepted.certain - unexcepted.possible }
 
     /// Adds the counts of other documents, such as those that another thread read.
-    public static func += (left: inout DocumentCounts, right: DocumentCounts) {
-        left.read += right.read
-        left.certain += right.certain
-        left.possible += right.possible
-        left.unfound += right.unfound
-        left.refused += right.refused
-        left.unincluded += right.unincluded
-        left.certainInLedger += right.certainInLedger
-        left.possibleInLedger += right.possibleInLedger
-        left.unexcepted += right.unexcepted
-        if let theirs = right.engine {
-            var sum = left.engine ?? EngineCounts()
-            sum += theirs
-            left.engine = sum
-        }
-        if let theirs = right.changes { left.changes = (left.changes ?? VerdictChanges()).adding(theirs) }
+    public static func += (left: inout DocumentCounts, right: DocumentCounts) { left.add(right, times: 1) }
+
+    /// Adds counts several times; with -1, takes them back.
+    mutating func add(_ other: DocumentCounts, times: Int) {
+        read += other.read * times
+        certain += other.certain * times
+        possible += other.possible * times
+        unfound.add(other.unfound, times: times)
+        refused.add(other.refused, times: times)
+        unincluded.add(other.unincluded, times: times)
+        certainInLedger += other.certainInLedger * times
+        possibleInLedger += other.possibleInLedger * times
+        unexcepted.add(other.unexcepted, times: times)
+        if other.engine != nil, engine == nil { engine = EngineCounts() }
+        if other.changes != nil, changes == nil { changes = VerdictChanges() }
+        if let theirs = other.engine { engine?.add(theirs, times: times) }
+        if let theirs = other.changes { changes?.add(theirs, times: times) }
     }
 
     /// Counts a document.
@@ -141,13 +136,5 @@ public struct DocumentCounts: Hashable, Sendable, Codable {
             certain += 1
             if isInLedger { certainInLedger += 1 }
         }
-    }
-}
-
-extension VerdictChanges {
-    fileprivate func adding(_ other: VerdictChanges) -> VerdictChanges {
-        var sum = self
-        sum += other
-        return sum
     }
 }

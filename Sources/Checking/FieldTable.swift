@@ -13,7 +13,6 @@ struct FieldRange: Sendable, BitwiseCopyable {
 
 /// The field names of all objects that a schema describes, stored so that a search creates no String.
 struct FieldTable: Sendable {
-    /// The name of each field.
     private(set) var keys: [FieldKey] = []
     /// The names of ``keys``, in a form in which the walker can test whether a document has a name at a given offset.
     private(set) var matchers: [NameMatcher] = []
@@ -58,10 +57,8 @@ struct FieldTable: Sendable {
         }
     }
 
-    /// Returns the name of the field with the index `field`.
     func name(_ field: Int) -> String { name(keys[field]) }
 
-    /// Returns the name of a key that this table created.
     func name(_ key: FieldKey) -> String {
         String(decoding: nameBytes[Int(key.start)..<Int(key.start) + Int(key.length)], as: UTF8.self)
     }

@@ -24,7 +24,6 @@ public struct FindingException: Hashable, Sendable {
     }
 }
 
-/// An index that finds the exception for a finding.
 struct ExceptionIndex: Sendable {
     private var exceptions: [Key: [FindingException]] = [:]
 

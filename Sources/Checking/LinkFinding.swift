@@ -21,7 +21,6 @@ package struct LinkTarget: Hashable, Sendable {
         return Self.key(parts)
     }
 
-    /// Returns a filter for the documents that have one of the keys.
     package func filter(_ keys: [BSONValue]) -> BSONDocument {
         if fields.count == 1 { return [fields[0]: ["$in": .array(of: keys)]] }
         let each = keys.map { key in
@@ -46,14 +45,11 @@ package struct LinkFinding: Hashable, Sendable {
         case targetUnsyncable
     }
 
-    /// The kind of the finding.
     package let kind: Kind
     /// The index of the link among the schema's links.
     package let link: Int
-    /// The BSON type of the key that the link holds.
     package let type: BSONType
 
-    /// Creates a finding.
     package init(_ kind: Kind, link: Int, type: BSONType) {
         self.kind = kind
         self.link = link

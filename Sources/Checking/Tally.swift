@@ -364,60 +364,19 @@ extension DocumentCounts {
     /// Subtracts the counts that documents added, and adds the documents' new counts.
     /// - Parameter times: The number of the documents, which all have the same counts.
     mutating func replace(_ old: Contribution, by new: Contribution, times: Int = 1) {
-        var change = DocumentCounts()
-        change.engine = engine.map { _ in EngineCounts() }
-        change.changes = changes.map { _ in VerdictChanges() }
-        change.remove(old)
-        change.add(new)
-        self += change * times
+        add(counts(of: old), times: -times)
+        add(counts(of: new), times: times)
     }
 
-    fileprivate mutating func remove(_ added: Contribution) {
+    fileprivate mutating func remove(_ added: Contribution) { add(counts(of: added), times: -1) }
+
+    private func counts(of added: Contribution) -> DocumentCounts {
         var one = DocumentCounts()
-        one.engine = engine.map { _ in EngineCounts() }
+        one.engine = engine.map { _ in EngineCounts(added.effect) }
         one.changes = changes.map { _ in VerdictChanges() }
-        one.add(added)
-        self += one * -1
-    }
-
-    private mutating func add(_ added: Contribution) {
-        add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
-        if added.isUnfound { unfound.add(isNew: added.isNew) }
-        if engine != nil { engine? += EngineCounts(added.effect) }
-    }
-
-    /// The counts of `times` as many documents; with -1, the counts to add to take these documents back.
-    fileprivate static func * (counts: DocumentCounts, times: Int) -> DocumentCounts {
-        var result = DocumentCounts()
-        result.read = counts.read * times
-        result.certain = counts.certain * times
-        result.possible = counts.possible * times
-        result.unfound = counts.unfound * times
-        result.refused = counts.refused * times
-        result.unincluded = counts.unincluded * times
-        result.certainInLedger = counts.certainInLedger * times
-        result.possibleInLedger = counts.possibleInLedger * times
-        result.changes = counts.changes.map { $0 * times }
-        result.engine = counts.engine.map { $0 * times }
-        result.unexcepted.certain = counts.unexcepted.certain * times
-        result.unexcepted.possible = counts.unexcepted.possible * times
-        result.unexcepted.newlyFailing = counts.unexcepted.newlyFailing * times
-        result.unexcepted.newlyPossible = counts.unexcepted.newlyPossible * times
-        return result
-    }
-}
-
-extension VerdictChanges {
-    fileprivate static func * (changes: VerdictChanges, times: Int) -> VerdictChanges {
-        var result = VerdictChanges()
-        result.newlyFailing = changes.newlyFailing * times
-        result.alreadyFailing = changes.alreadyFailing * times
-        result.healed = changes.healed * times
-        result.newlyPossible = changes.newlyPossible * times
-        result.alreadyPossible = changes.alreadyPossible * times
-        result.nowOnlyPossible = changes.nowOnlyPossible * times
-        result.possiblyHealed = changes.possiblyHealed * times
-        return result
+        one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
+        if added.isUnfound { one.unfound.add(isNew: added.isNew) }
+        return one
     }
 }
 

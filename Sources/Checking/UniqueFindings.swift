@@ -80,7 +80,6 @@ package struct FirstIDs: Hashable, Sendable {
     package private(set) var ids: [BSONValue] = []
     private let most: Int
 
-    /// Creates an empty list.
     package init(atMost most: Int) { self.most = most }
 
     /// Keeps an `_id` if it is among the first ones.
@@ -167,7 +166,6 @@ extension ViolationGroup {
 }
 
 extension [ViolationGroup] {
-    /// Returns the number of documents that a unique index refuses.
     package func documents(refusedBy key: UniqueKey) -> Int {
         reduce(0) { $0 + ($1.violation.expected == key.expectation ? $1.count : 0) }
     }

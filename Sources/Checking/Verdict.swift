@@ -9,7 +9,6 @@ public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
     /// The document does not sync.
     case certain
 
-    /// Creates the verdict on a document whose worst finding has the given level.
     init(_ level: Level) {
         switch level {
         case .info: self = .fits

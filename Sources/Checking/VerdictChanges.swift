@@ -23,14 +23,16 @@ public struct VerdictChanges: Hashable, Sendable, Codable {
     public init() {}
 
     /// Adds the counts of other documents, such as those that another thread read.
-    public static func += (left: inout VerdictChanges, right: VerdictChanges) {
-        left.newlyFailing += right.newlyFailing
-        left.alreadyFailing += right.alreadyFailing
-        left.healed += right.healed
-        left.newlyPossible += right.newlyPossible
-        left.alreadyPossible += right.alreadyPossible
-        left.nowOnlyPossible += right.nowOnlyPossible
-        left.possiblyHealed += right.possiblyHealed
+    public static func += (left: inout VerdictChanges, right: VerdictChanges) { left.add(right, times: 1) }
+
+    mutating func add(_ other: VerdictChanges, times: Int) {
+        newlyFailing += other.newlyFailing * times
+        alreadyFailing += other.alreadyFailing * times
+        healed += other.healed * times
+        newlyPossible += other.newlyPossible * times
+        alreadyPossible += other.alreadyPossible * times
+        nowOnlyPossible += other.nowOnlyPossible * times
+        possiblyHealed += other.possiblyHealed * times
     }
 
     mutating func add(from active: Verdict, to new: Verdict) {

@@ -4,7 +4,6 @@ import BSON
 package enum ModelLanguage: String, Hashable, Sendable, CaseIterable {
     case swift, kotlin, typescript, csharp, dart
 
-    /// Returns the files of the classes, one file for each class.
     package func files(of classes: ObjectClasses) -> [ModelFile] {
         let idiom = idiom
         let names = ClassNames(classes.classes, in: idiom)
@@ -49,13 +48,11 @@ protocol LanguageIdiom: Sendable {
     /// The characters that must be escaped in a string literal, in addition to quotation marks and backslashes.
     var escaped: Set<Unicode.Scalar> { get }
 
-    /// Returns the name of the file for a class.
     func fileName(of className: String) -> String
     /// Returns the property name for a field, in the language's style.
     func propertyName(of field: String) -> String
     /// Returns the class or interface from which a class of this kind inherits.
     func base(of kind: ObjectClass.Kind) -> String
-    /// Returns the type of a property in the language.
     func typeName(of type: FieldType, _ names: ClassNames) -> String
     /// Returns the code for the initial value of a property; empty if the property needs none.
     ///
@@ -64,7 +61,6 @@ protocol LanguageIdiom: Sendable {
     func initial(of type: FieldType) -> String
     /// Returns the type of a property in the notation of the SDK's schemas; empty if the SDK has no schemas.
     func schemaType(of type: FieldType) -> String
-    /// Returns the names that the file of a class has to import.
     func imports(of model: ObjectClass, isRenamed: Bool, _ names: ClassNames) -> [String]
 }
 

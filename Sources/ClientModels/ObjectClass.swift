@@ -24,7 +24,6 @@ package struct ObjectClass: Hashable, Sendable {
     /// The fields that cannot be properties of the class, each with the reason, as a clause.
     package internal(set) var gaps: [String] = []
 
-    /// A property of a class.
     struct Field: Hashable, Sendable {
         let name: String
         let type: FieldType
@@ -32,7 +31,6 @@ package struct ObjectClass: Hashable, Sendable {
     }
 }
 
-/// The type of a property.
 struct FieldType: Hashable, Sendable {
     /// The type of the value; in a list, set or dictionary, the type of its elements.
     enum Element: Hashable, Sendable {

@@ -4,7 +4,6 @@ internal import Synchronization
 package struct RetryPolicy: Sendable {
     /// How long the operation is retried, counted from the first of several failures in a row.
     package let limit: Duration
-    /// The signal that ends the retries.
     package let stop: StopSignal
     /// The total time of the failed attempts and of the pauses after them.
     package let lost: LostTime

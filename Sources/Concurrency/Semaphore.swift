@@ -6,7 +6,6 @@ import SwiftOverlayShims
 package final class Semaphore {
     private let handle: UnsafeMutablePointer<sem_t>
 
-    /// Creates a semaphore whose count is 0.
     package init() {
         unsafe handle = .allocate(capacity: 1)
         unsafe sem_init(handle, 0, 0)

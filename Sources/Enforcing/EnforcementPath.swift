@@ -44,12 +44,10 @@ package struct EnforcementPath: Sendable {
     /// The validation that the collection had before `enforce` changed it.
     package let before: Validation
 
-    /// Creates the stages for a collection and a validator.
     package init(_ namespace: Namespace, to validator: BSONDocument, from before: Validation) {
         (self.namespace, self.validator, self.before) = (namespace, validator, before)
     }
 
-    /// Returns the collection's validation at a stage.
     package func validation(at stage: EnforcementStage) -> Validation {
         switch stage {
         case .before: before

@@ -41,7 +41,6 @@ package struct EnforcementReport: Sendable {
     /// Notes for the operator on facts that no other property shows, one sentence each.
     package var notes: [String] = []
 
-    /// Creates a report from the values that every report has.
     package init(
         _ namespace: Namespace, _ outcome: Outcome, at stage: EnforcementStage, to target: EnforcementStage,
         before: Validation, now: Validation

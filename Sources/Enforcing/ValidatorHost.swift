@@ -9,7 +9,6 @@ package struct SeenCollection: Sendable {
     /// The UUID; a collection that was dropped and a new one of the same name have different UUIDs.
     package var uuid: BSONValue
 
-    /// Creates the value from a collection's validation and UUID.
     package init(_ validation: Validation, uuid: BSONValue) { (self.validation, self.uuid) = (validation, uuid) }
 }
 

@@ -35,7 +35,6 @@ package final class CompiledExpression: Sendable {
         (self.group, self.isCollated) = (group, isCollated)
     }
 
-    /// Whether the expression holds for a document.
     package func holds(for document: borrowing BSONView) throws(NotEvaluated) -> Bool {
         var frame = try frame(for: document)
         return try holds(for: document, in: &frame)

@@ -7,7 +7,6 @@ package struct SharedFields: Sendable {
     /// The largest number of variables that one of the expressions binds.
     var slotCount = 0
 
-    /// Creates a group without expressions and fields.
     package init() {}
 
     /// Returns the index of a field, which is added if it is new; `nil` if the group already has
@@ -36,7 +35,6 @@ package struct Frame: Sendable {
     /// The first field of each name in ``SharedFields/names``; `nil` for a missing field.
     package private(set) var fields = InlineArray<16, BSONElement?>(repeating: nil)
 
-    /// Creates a frame that has no fields yet.
     init(slotCount: Int = 0) { slots = slotCount > 0 ? Array(repeating: .missing, count: slotCount) : [] }
 
     /// Finds the group's fields in the document that is evaluated next.

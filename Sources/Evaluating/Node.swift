@@ -103,7 +103,6 @@ struct NodeTable: Sendable {
 
     subscript(_ id: NodeID) -> Node { nodes[Int(id.index)] }
 
-    /// The operand at a place of ``Node/Operands``.
     subscript(operand place: Int32) -> NodeID { operands[Int(place)] }
 
     mutating func add(_ node: Node) -> NodeID { NodeID(index: Self.append(node, to: &nodes)) }

@@ -17,7 +17,6 @@ package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
     /// The reason why the client cannot evaluate the expression.
     package let reason: Reason
 
-    /// Creates an error with a reason.
     package init(_ reason: Reason) { self.reason = reason }
 
     /// The reason why the client cannot evaluate the expression, in words.

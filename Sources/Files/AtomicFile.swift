@@ -140,7 +140,6 @@ extension FilePath {
 package struct NewFiles {
     private let files: [(path: String, text: String)]
 
-    /// Creates the files from paths and texts.
     package init(_ files: some Sequence<(String, String)>) { self.files = files.map { ($0, $1) } }
 
     /// Writes all files, or none if one of them cannot be written, or exists and must not be replaced.

@@ -3,7 +3,6 @@ package struct UsageError: Error, CustomStringConvertible {
     /// The message: what is wrong, and what to do.
     package let description: String
 
-    /// Creates an error with its message.
     package init(_ description: String) { self.description = description }
 }
 
@@ -12,7 +11,6 @@ package struct InputError: Error, CustomStringConvertible {
     /// The message: what is wrong, and what to do.
     package let description: String
 
-    /// Creates an error with its message.
     package init(_ description: String) { self.description = description }
 }
 
@@ -21,12 +19,10 @@ package struct OutputError: Error, CustomStringConvertible {
     /// The message: which output, and why.
     package let description: String
 
-    /// Creates an error with its message.
     package init(description: String) { self.description = description }
 }
 
 extension OutputError {
-    /// Creates the error for a report that cannot be written.
     package init(report path: String, _ reason: any Error) {
         self.init(description: "cannot write the report \(path): \(reason)")
     }

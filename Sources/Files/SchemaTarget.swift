@@ -15,7 +15,6 @@ package struct SchemaTarget: Sendable {
     /// The files and folders that the command reads.
     let inputs: [String]
 
-    /// Creates a target from its parts.
     package init(path: String?, mayReplace: Bool, dialect: Dialect, isInReport: Bool, inputs: [String]) {
         (self.path, self.mayReplace, self.dialect) = (path, mayReplace, dialect)
         (self.isInReport, self.inputs) = (isInReport, inputs)

@@ -122,7 +122,6 @@ package struct ChangeTime: Hashable, Sendable {
     /// before version 6.0.
     package var wall: Int64?
 
-    /// Creates a time from the times on the two clocks.
     package init(cluster: ClusterTime, wall: Int64? = nil) { (self.cluster, self.wall) = (cluster, wall) }
 
     /// The time in milliseconds since 1970, as exactly as the server reports it.

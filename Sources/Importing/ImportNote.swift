@@ -51,7 +51,6 @@ package struct ImportNote: Hashable, Sendable {
 
     /// The kind of the note, which shows how much attention it needs.
     package let kind: Kind
-    /// The subject of the note.
     package let code: Code
     /// The path of the values to which the note applies.
     package let path: SchemaPath

@@ -72,7 +72,6 @@ extension SchemaType {
     /// The types of numbers.
     static let numbers: [SchemaType] = [.double, .int, .long, .decimal]
 
-    /// Whether a value is of this type.
     fileprivate func includes(_ value: BSONValue) -> Bool {
         value.type.description == rawValue || self == .number && Self.numbers.contains { $0.includes(value) }
     }

@@ -18,10 +18,8 @@ struct ValidatorSchema {
     /// Creates a schema that every value fits.
     init() {}
 
-    /// Creates a schema for values of the given types.
     init(types: [SchemaType]) { self.types = types }
 
-    /// Creates a schema with one keyword.
     init(_ keyword: String, _ value: BSONValue) { keywords[keyword] = value }
 
     /// The schema that no value fits.

@@ -21,7 +21,6 @@ package struct InferOptions: Sendable {
         return limits
     }
 
-    /// Creates the default options.
     package init() {}
 
     /// Returns how many of the given number of documents the schema may refuse.
@@ -51,7 +50,6 @@ package struct DictionaryRule: Hashable, Sendable {
     /// If fewer values have the same type, the objects are not dictionaries.
     package var minimumSameType = 0.99
 
-    /// Creates the default rule.
     package init() {}
 }
 

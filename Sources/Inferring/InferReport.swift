@@ -2,7 +2,6 @@ package import BSON
 
 /// The result of inferring schemas from the documents of one or more collections.
 package struct InferReport: Sendable {
-    /// The result for one collection.
     package struct Collection: Sendable {
         /// The schema, and the counts of the documents from which the schema was inferred.
         package let inference: Inference
@@ -13,7 +12,6 @@ package struct InferReport: Sendable {
         /// The filter that selected the documents to read; `nil` for all documents.
         package let filter: BSONDocument?
 
-        /// Creates a result from its parts.
         package init(_ inference: Inference, _ outcome: Outcome, sampleSize: Int? = nil, filter: BSONDocument? = nil) {
             self.inference = inference
             self.outcome = outcome
@@ -26,14 +24,11 @@ package struct InferReport: Sendable {
     package let source: String
     /// The options that the schemas were made with.
     package let options: InferOptions
-    /// The results, one for each collection that has documents.
     package let collections: [Collection]
-    /// Notes for the operator.
     package var notes: [String]
     /// The duration of the inference.
     package let duration: Duration
 
-    /// Creates a report from its parts.
     package init(
         source: String, options: InferOptions, collections: [Collection], notes: [String], duration: Duration
     ) {

@@ -9,7 +9,6 @@ package struct Survey: Sendable {
     private var first: PathTree
     private var second: PathTree
 
-    /// Creates an empty survey.
     package init(_ options: InferOptions) {
         first = PathTree(limits: options.limits)
         second = first
@@ -76,7 +75,6 @@ package struct Inference: Sendable {
     package let prisma: PrismaSchema?
     /// The name of the documents' type in the client.
     package let title: String
-    /// A summary of the values at each path.
     package let paths: [PathSummary]
     /// Whether the documents have more paths than the survey could keep, so that it combined paths.
     package let isCrowded: Bool

@@ -3,20 +3,17 @@ package import ServerSchema
 
 /// A summary of the values at one path, and of what the schema declares for that path.
 package struct PathSummary: Sendable {
-    /// The path of the values in the documents.
     package let path: SchemaPath
     /// The types of the values, each with the number of its values, and the most common type first.
     ///
     /// Null is one of the types.
     package let types: [(type: SchemaType, count: Int)]
-    /// The number of values at the path.
     package let values: Int
     /// The number of objects that have the field, and the number of objects that could have it; `nil` for elements of
     /// arrays and values of dictionaries.
     package let presence: (count: Int, of: Int)?
     /// The types that the schema declares for the path; empty if it leaves the path out.
     package let declared: [SchemaType]
-    /// Whether the schema requires the field.
     package let isRequired: Bool
     /// Whether the schema declares the objects at the path as dictionaries.
     package let isDictionary: Bool
@@ -28,7 +25,6 @@ package struct PathSummary: Sendable {
     /// or if they are too many, too long, too rare or of several types.
     package let candidates: [BSONValue]?
 
-    /// The number of values that are null.
     package var nulls: Int { types.first { $0.type == .null }?.count ?? 0 }
 
     /// Returns the summaries of all paths, with the fields of an object in the order of the schema.

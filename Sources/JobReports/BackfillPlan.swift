@@ -17,7 +17,6 @@ package struct BackfillPlan: Sendable {
         /// The average size of a document in bytes; `nil` if the server does not report it.
         package var averageSize: Int?
 
-        /// Creates the facts about a collection.
         package init(documents: Int, uuid: BSONValue? = nil, checksUUID: Bool = false, averageSize: Int? = nil) {
             (self.documents, self.averageSize) = (documents, averageSize)
             (self.uuid, self.checksUUID) = (uuid, checksUUID)
@@ -38,7 +37,6 @@ package struct BackfillPlan: Sendable {
         /// killed run or from another job; ``headroom`` counts them as pending.
         package var recorded = 0
 
-        /// Creates a description of the job's effect.
         package init(headroom: Headroom? = nil, madeUnsyncable: Int = 0) {
             (self.headroom, self.madeUnsyncable) = (headroom, madeUnsyncable)
         }
@@ -55,11 +53,8 @@ package struct BackfillPlan: Sendable {
         case done
     }
 
-    /// The job's name.
     package var job: String
-    /// The collection of the job.
     package var namespace: Namespace
-    /// The collection as the plan found it.
     package var collection: Collection
     /// How many documents need at least one step; `nil` if not counted.
     package var needing: Int?

@@ -47,9 +47,7 @@ package struct BackfillReport: Sendable {
         package var estimate: RunEstimate?
     }
 
-    /// The job's name.
     package var job: String
-    /// The collection of the job.
     package var namespace: Namespace
     /// How the run ended.
     package var outcome: Outcome
@@ -103,7 +101,6 @@ package struct BackfillReport: Sendable {
 
     /// The values of one document's source and target fields, before and after the job.
     package struct Sample: Sendable {
-        /// The document's `_id`.
         package var id: BSONValue
         /// The values of the source and target fields before the job, by path; a value is `nil` if the field is
         /// missing.
@@ -111,7 +108,6 @@ package struct BackfillReport: Sendable {
         /// The values of the source and target fields after the job, by path; a value is `nil` if the field is missing.
         package var after: [(path: String, value: BSONValue?)]
 
-        /// Creates a sample.
         package init(
             id: BSONValue, before: [(path: String, value: BSONValue?)], after: [(path: String, value: BSONValue?)]
         ) {

@@ -4,7 +4,6 @@ import Jobs
 /// The data of a finished job that `job cleanup` would delete: records in the state database, and marker fields in
 /// documents.
 package struct CleanupPlan: Sendable {
-    /// The job's name.
     package var job: String
     /// The collection that the job wrote; `nil` if it is unknown.
     package var namespace: Namespace?

@@ -3,7 +3,6 @@ package import Running
 
 /// The result of a job, or of its dry run, in several databases that have the same collections.
 package struct DatabasesReport: Sendable {
-    /// The outcome of the job in one database.
     package enum Outcome: Sendable {
         /// The job ended with a report: it is done, was stopped, or was a dry run.
         case reported(BackfillReport)
@@ -17,18 +16,14 @@ package struct DatabasesReport: Sendable {
         case notReached(wasDone: Bool)
     }
 
-    /// A database, and the outcome of the job in it.
     package struct Entry: Sendable {
-        /// The database's name.
         package var database: String
         /// The name of the job in the database, for example `NAME.in-DATABASE`.
         package var job: String
-        /// The outcome of the job in the database.
         package var outcome: Outcome
         /// The exit code that the command would have if it had run in this database alone; `nil` if nothing was run.
         package var exitCode: Int?
 
-        /// Creates the entry of a database.
         package init(database: String, job: String, outcome: Outcome, exitCode: Int? = nil) {
             (self.database, self.job, self.outcome, self.exitCode) = (database, job, outcome, exitCode)
         }
@@ -70,12 +65,10 @@ package struct DatabasesReport: Sendable {
     /// How long the run took, in seconds.
     package var seconds = 0.0
 
-    /// Creates a report from the outcomes in the databases.
     package init(job: String, of own: String, in pattern: String, isDryRun: Bool, entries: [Entry]) {
         (self.job, self.own, self.pattern, self.isDryRun, self.entries) = (job, own, pattern, isDryRun, entries)
     }
 
-    /// The reports of all databases in which the job ended with a report.
     package var reports: [BackfillReport] { entries.compactMap(\.report) }
 
     /// Why a run in all databases would exceed the limit of unsynced documents; `nil` if it would not.

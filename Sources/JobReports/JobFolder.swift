@@ -12,11 +12,9 @@ package struct JobFolder: Sendable {
     /// The name of the subfolder for jobs that must not run before their next schemas are deployed.
     package static let afterDeploy = "after-deploy"
 
-    /// A job of the folder.
     package struct Entry: Sendable {
         /// The name of the job's file, with the subfolder in which it is.
         package var file: String
-        /// The job that the file holds.
         package var parsed: Job
         fileprivate let compiled: Result<CompiledJob, any Error>
         /// The digest of the job's content, which shows whether the content changed after the job was applied.
@@ -26,7 +24,6 @@ package struct JobFolder: Sendable {
         /// - Throws: the errors of reading its schemas, which do not matter for a job that was applied; ``JobError``.
         package var job: CompiledJob { get throws { try compiled.get() } }
 
-        /// The job's name.
         package var name: String { parsed.name }
 
         /// The phase of a schema change to which the job belongs.

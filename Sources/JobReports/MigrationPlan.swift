@@ -6,7 +6,6 @@ import SystemPackage
 
 /// The record of a job that a migration has run to its end.
 package struct AppliedJob: Hashable, Sendable {
-    /// The job's name.
     package var job: String
     /// The name of the job's file when the job was applied.
     package var file: String
@@ -17,7 +16,6 @@ package struct AppliedJob: Hashable, Sendable {
     /// Whether the job left documents for the operator to fix.
     package var hasFindings: Bool
 
-    /// Creates a record.
     package init(job: String, file: String, digest: String, mark: Control.Mark, hasFindings: Bool) {
         (self.job, self.file, self.digest) = (job, file, digest)
         (self.mark, self.hasFindings) = (mark, hasFindings)
@@ -50,7 +48,6 @@ extension JobFolder.Entry {
 
 /// The comparison of a folder of jobs with the jobs that were applied; it shows which jobs are still to be run.
 package struct MigrationPlan: Sendable {
-    /// A job of the folder.
     package struct Item: Sendable {
         /// The job, with its file and its digest.
         package var entry: JobFolder.Entry
@@ -85,7 +82,6 @@ package struct MigrationPlan: Sendable {
         var isPending: Bool { applied == nil || runsAgain }
     }
 
-    /// The path of the folder of jobs.
     package let folder: String
     /// The jobs of the folder, in order.
     package let items: [Item]
@@ -145,7 +141,6 @@ package struct MigrationPlan: Sendable {
         return items[...last].filter(Self.isDue).map(\.entry)
     }
 
-    /// Returns the path of a job's file.
     package func path(of entry: JobFolder.Entry) -> String { FilePath(folder).pushing(FilePath(entry.file)).string }
 
     /// Throws if one of the pending jobs was undone, because such a job never runs again under its name.

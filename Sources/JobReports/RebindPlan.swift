@@ -2,9 +2,7 @@ package import BSON
 
 /// The comparison of a job's journal with the job's collection, after the collection's UUID has changed.
 package struct RebindPlan: Sendable {
-    /// The job's name.
     package let job: String
-    /// The collection of the job.
     package let namespace: Namespace
     /// The UUID of the collection to which the job is bound.
     package let was: BSONValue

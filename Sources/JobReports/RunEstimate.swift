@@ -26,7 +26,6 @@ package struct RunEstimate: Hashable, Sendable {
         /// The maximum size of the oplog in bytes; `nil` if the server does not report it.
         package var oplogCapacity: Int?
 
-        /// Creates the measurements.
         package init(
             seconds: Double, changed: Int, touchedBytes: Int, idBytes: Int, journalBytes: Int, nice: Double,
             consumerSeconds: Double = 0, oplogCapacity: Int?

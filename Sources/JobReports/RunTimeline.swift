@@ -30,7 +30,6 @@ package struct RunTimeline: Sendable {
         package var reason: String
     }
 
-    /// Creates an empty timeline.
     package init() {}
 
     /// Adds an event that a runner reported.

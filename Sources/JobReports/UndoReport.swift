@@ -29,7 +29,6 @@ package struct UndoReport: Sendable {
         /// The server's error code; `nil` unless the server refused to restore the document.
         package var code: Int?
 
-        /// Creates the reason why a document is skipped.
         package init(reason: Reason, code: Int? = nil) { (self.reason, self.code) = (reason, code) }
     }
 
@@ -42,7 +41,6 @@ package struct UndoReport: Sendable {
         /// The number of documents that were skipped for this reason.
         package var count: Int
 
-        /// Creates a group of skipped documents.
         package init(left: LeftDocument, ids: [BSONValue], count: Int) {
             (self.left, self.ids, self.count) = (left, ids, count)
         }
@@ -72,7 +70,6 @@ package struct UndoReport: Sendable {
         /// The number of documents that stay for this reason.
         package var count = 0
 
-        /// Creates a group without documents.
         package init(namespace: Namespace, reason: ChildReason) {
             (self.namespace, self.reason) = (namespace, reason)
         }
@@ -135,9 +132,7 @@ package struct UndoReport: Sendable {
         package var asBefore = 0
     }
 
-    /// The job's name.
     package var job: String
-    /// The collection of the job.
     package var namespace: Namespace
     /// How the undo ended.
     package var outcome: Outcome

@@ -11,10 +11,8 @@ package struct Control: Hashable, Sendable {
         package var by: String
         /// The time of the request, by the server's clock; `nil` if the stored request has no valid time.
         package var at: ServerTime?
-        /// The operator's note.
         package var note: String?
 
-        /// Creates a mark from its parts.
         package init(by: String, at: ServerTime?, note: String?) { (self.by, self.at, self.note) = (by, at, note) }
     }
 

@@ -4,9 +4,7 @@ import Mongo
 
 /// A document that a chunk created in another collection, as the journal holds it.
 package struct CreatedChild: Hashable {
-    /// The collection of the document.
     package let namespace: Namespace
-    /// The document's `_id`.
     package let id: BSONValue
     /// The digest of the whole document, as it was created.
     package let digest: JournalDigest

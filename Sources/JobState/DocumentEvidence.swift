@@ -11,7 +11,6 @@ package struct DocumentEvidence: Hashable, Sendable {
     /// The names of the fields of which a digest is stored.
     package let names: [String]
 
-    /// Creates evidence that consists of digests of the named fields.
     package init(_ names: [String]) { self.names = names }
 
     /// The number of bytes of a field's digest.

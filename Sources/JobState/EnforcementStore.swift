@@ -21,7 +21,6 @@ package struct EnforcementStore {
         package let validator: BSONDocument
         /// The collection's validation before the first step.
         package let before: Validation
-        /// The collection's UUID.
         package let uuid: BSONValue
         /// The operator who began the last step.
         package let person: String

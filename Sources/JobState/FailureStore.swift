@@ -5,7 +5,6 @@ package import Mongo
 ///
 /// The sync translator is the part of Device Sync that writes to MongoDB.
 package struct Failure: Hashable, Sendable {
-    /// The document's `_id`.
     package let id: BSONValue
     /// The server's error code; 0 for a document that the sync translator keeps locked.
     package let code: Int
@@ -17,7 +16,6 @@ package struct Failure: Hashable, Sendable {
     /// The ``name`` of a document that the sync translator keeps locked.
     package static let locked = "locked by the sync translator"
 
-    /// Creates a failure from its parts.
     package init(id: BSONValue, code: Int, name: String, phase: Int) {
         self.id = id
         self.code = code

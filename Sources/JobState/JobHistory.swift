@@ -7,7 +7,6 @@ package import Mongo
 package struct JobHistory {
     /// A job that was started.
     package struct Job: Hashable, Sendable {
-        /// The job's name.
         package var name: String
         /// The state that the job's last runner stored, such as `done` or `stopped`.
         package var state: String

@@ -39,7 +39,6 @@ package struct JobStatus: Sendable {
         package var since: ServerTime?
     }
 
-    /// A line of the job's log.
     package struct LogLine: Hashable, Sendable {
         /// The time of the action, by the server's clock; `nil` if the stored line has no valid time.
         package var at: ServerTime?
@@ -71,7 +70,6 @@ package struct JobStatus: Sendable {
         package var bound: String?
     }
 
-    /// The job's name.
     package var job: String
     /// The collection that the job writes; `nil` if the job's record names none.
     package var namespace: Namespace?

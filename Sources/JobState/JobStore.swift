@@ -17,11 +17,9 @@ package struct JobStore {
 
     /// The text, the schemas and the collection that a started job is bound to.
     package struct Binding: Hashable {
-        /// The collection that the job writes.
         package var namespace: Namespace
         /// The collection's UUID; `nil` if the server reports none.
         var collectionUUID: BSONValue?
-        /// The text of the job file.
         package var text: String
         var schemas: [BSONDocument]
         /// The paths of the fields that the job writes, as ``text`` states them.
@@ -37,7 +35,6 @@ package struct JobStore {
         /// The database that ``text`` names, if the job runs in another database; otherwise `nil`.
         package var movedFrom: String?
 
-        /// Creates a binding from its parts.
         package init(
             namespace: Namespace, collectionUUID: BSONValue?, text: String, schemas: [BSONDocument],
             touched: [FieldPath], hasMarkers: Bool

@@ -4,19 +4,12 @@ package import BSON
 ///
 /// The journal stores the change once, and the `_id` of each document.
 package struct JournalGroup {
-    /// The key of ``before`` in the journal.
     package static let before = "b"
-    /// The key of ``added`` in the journal.
     package static let added = "n"
-    /// The key of ``places`` in the journal.
     package static let places = "p"
-    /// The key of ``after`` in the journal.
     package static let after = "a"
-    /// The key of ``paths`` in the journal.
     package static let paths = "q"
-    /// The key of ``ids`` in the journal.
     package static let ids = "i"
-    /// The key of ``evidence`` in the journal.
     package static let evidence = "e"
 
     /// The changed fields that the documents had before the write, with their values, sorted by the bytes of their

@@ -6,7 +6,6 @@ package import BSON
 package struct JournalPart {
     /// The entry of one changed document in the journal.
     package struct Entry {
-        /// The document's `_id`.
         package let id: BSONValue
         /// The index in ``JournalPart/groups`` of the group to which the document belongs.
         package let group: Int
@@ -15,7 +14,6 @@ package struct JournalPart {
         /// Undo compares them to find out whether another client has replaced the document; see ``DocumentEvidence``.
         package let evidence: ArraySlice<UInt8>?
 
-        /// Creates an entry from its parts.
         package init(id: BSONValue, group: Int, evidence: ArraySlice<UInt8>? = nil, place: Int = 0) {
             (self.id, self.group, self.evidence, self.place) = (id, group, evidence, place)
         }
@@ -24,7 +22,6 @@ package struct JournalPart {
         let place: Int
     }
 
-    /// The position of the journal document.
     package let position: JournalPosition
     /// The number of the pass over the collection in which the attempt was made.
     package let pass: Int
@@ -96,6 +93,5 @@ package struct JournalPosition: Hashable, Sendable {
     /// The index of the journal document among the journal documents of the chunk.
     package var part: Int
 
-    /// Creates a position from its parts.
     package init(sequence: Int64, part: Int) { (self.sequence, self.part) = (sequence, part) }
 }

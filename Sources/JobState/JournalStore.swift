@@ -19,7 +19,6 @@ package struct JournalStore {
         /// If one read supplies the documents of several chunks, these chunks have the same number.
         package var chunk: Int
 
-        /// Creates a key from its parts.
         package init(sequence: Int64, pass: Int, phase: Int, chunk: Int) {
             (self.sequence, self.pass, self.phase, self.chunk) = (sequence, pass, phase, chunk)
         }
@@ -27,7 +26,6 @@ package struct JournalStore {
 
     private static let collection = "journal"
 
-    /// The name of the collection.
     package static let name = collection
 
     /// Returns the documents that store the journal of a chunk; they are inserted in the chunk's own transaction.
@@ -123,7 +121,6 @@ package struct JournalStore {
 extension JournalStore {
     /// A summary of the job's journal for one pass over the collection.
     package struct Pass {
-        /// The number of the pass.
         package var pass: Int
         /// The number of attempts at chunks in the pass.
         package var chunks: Int

@@ -54,7 +54,6 @@ package struct Lease: Hashable, Sendable {
     package let token: Int
     /// The end of the lease that the server last acknowledged, in milliseconds since 1970.
     let end: Int64
-    /// The terms of the lease.
     package let terms: LeaseTerms
 
     /// The fence: a condition that holds only while the lease lasts long enough for one more write, by the server's

@@ -13,7 +13,6 @@ package struct PartStore {
     /// The name of the job or collection in messages.
     private let name: String
 
-    /// Creates the store for the parts of a job.
     init(client: StoreClient, job: String) {
         (self.client, owner, name) = (client, ["job": .string(job)], "job \"\(job)\"")
     }

@@ -26,10 +26,8 @@ package struct Progress {
     /// Whether a pass was begun and has not ended.
     package var isOpen: Bool { upper != nil }
 
-    /// Begins a pass.
     package mutating func begin() { (pass, processed, last, upper) = (pass + 1, 0, nil, .maxKey) }
 
-    /// Ends a pass.
     package mutating func end() { (processed, last, upper) = (0, nil, nil) }
 
     /// Adds the counts of a finished chunk.

@@ -196,7 +196,6 @@ private struct PendingReservation {
 
     let key: BSONValue
     let place: Place
-    /// The time of the reservation.
     let at: BSONValue
 
     init?(_ document: BSONDocument) {

@@ -49,12 +49,10 @@ package struct RunError: Error, Hashable, Sendable {
         case lookupUnreadable
     }
 
-    /// The kind of the error.
     package let kind: Kind
     /// The text of the error: what is wrong, where, and how to fix it.
     package let message: String
 
-    /// Creates an error from its parts.
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
@@ -111,6 +109,5 @@ extension RunError {
 }
 
 extension RunError: CustomStringConvertible {
-    /// The error's message.
     package var description: String { message }
 }

@@ -10,10 +10,8 @@ package import Mongo
 /// cannot damage anything: if the first runner is still alive, it only repeats a chunk.
 package struct SessionStore {
     private let client: StoreClient
-    /// The job's name.
     package let job: String
 
-    /// Creates the store of a job.
     package init(client: StoreClient, job: String) { (self.client, self.job) = (client, job) }
 
     private static let collection = "sessions"
@@ -30,7 +28,6 @@ package struct SessionStore {
         /// The digest of the user's name by which the server knows the session's owner.
         package let user: BSONValue
 
-        /// Creates the record of a session.
         package init(session: BSONDocument, user: BSONValue) { (self.session, self.user) = (session, user) }
     }
 

@@ -10,7 +10,6 @@ package struct SkippedStore {
 
     /// A document that an undo skipped.
     package struct Entry {
-        /// The document's `_id`.
         package var id: BSONValue
         /// The document's collection, if it is not the job's own; otherwise `nil`.
         package var namespace: Namespace?

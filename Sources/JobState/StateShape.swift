@@ -6,7 +6,6 @@ import Mongo
 /// A value of another type was not written by this program. If it counted as missing, a run could resume at a wrong
 /// position, or an undo could change documents that the job never wrote.
 struct StateShape {
-    /// The type of a field.
     enum Kind {
         case number, text, flag, date, document, array, bytes, objectID
         /// A text, or a document in which all values are texts or such documents.

@@ -7,7 +7,6 @@ package import Mongo
 package struct StateStore: ~Copyable {
     /// The connection to the state database, which the stores of all collections share.
     package let client: StoreClient
-    /// The job's name.
     package let job: String
     /// The identity of the runner that takes the leases.
     package let identity: RunnerIdentity

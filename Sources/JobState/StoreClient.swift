@@ -7,12 +7,10 @@ package import Mongo
 ///
 /// All stores of a job share one client; use it on one thread.
 package final class StoreClient {
-    /// The name of the state database.
     package let database: String
     /// The connection to the deployment.
     package let client: Client
 
-    /// Creates a store client that owns `client`.
     package init(database: String, client: consuming Client) {
         self.database = database
         self.client = client

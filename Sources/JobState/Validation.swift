@@ -13,7 +13,6 @@ package struct Validation: Sendable {
     /// `prepareConstraintValidationLevel`.
     package var isPrepared: Bool
 
-    /// Creates a validation from its parts; the default values are those of a collection without validation options.
     package init(
         _ validator: BSONDocument = [:], level: String = "strict", action: String = "error", isPrepared: Bool = false
     ) {

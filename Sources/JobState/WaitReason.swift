@@ -9,7 +9,6 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
     /// The stable name of the reason.
     package let rawValue: String
 
-    /// Creates a reason from its name.
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// The server metrics could not be read, or the last reading is too old.
@@ -52,14 +51,12 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
 package struct WaitReason: Hashable, Sendable {
     /// The reason, by its stable name.
     package var reason: ThrottleReason
-    /// The name of the metric.
     package var metric: String
     /// The value that the metric had when it was read.
     package var value: String
     /// The value of the metric at which the run continues, or the command that ends an operator's pause.
     package var limit: String
 
-    /// Creates a wait reason from its parts.
     package init(_ reason: ThrottleReason, metric: String, value: String, limit: String) {
         (self.reason, self.metric, self.value, self.limit) = (reason, metric, value, limit)
     }

@@ -154,7 +154,6 @@ package struct LocatedError: Error, Hashable, Sendable {
     /// Whether the file is well formed, but requests something that can never work.
     package let isConfiguration: Bool
 
-    /// Creates an error from its parts.
     package init(_ message: String, at location: SourceLocation? = nil, isConfiguration: Bool = false) {
         self.location = location
         self.message = message

@@ -8,7 +8,6 @@ package struct YAMLNode {
     /// The path of the YAML file, for error messages.
     package let file: String
 
-    /// Creates a node from its parts.
     package init(node: Node, file: String) {
         self.node = node
         self.file = file

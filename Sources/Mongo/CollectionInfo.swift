@@ -8,10 +8,8 @@ package struct CollectionInfo: Hashable, Sendable {
     package struct Kind: RawRepresentable, Hashable, Sendable {
         /// The kind's name as `listCollections` reports it.
         package let rawValue: String
-        /// Creates a kind from the server's name.
         package init(rawValue: String) { self.rawValue = rawValue }
 
-        /// A collection of documents.
         package static let collection = Kind(rawValue: "collection")
         /// A pipeline over another collection.
         package static let view = Kind(rawValue: "view")
@@ -21,7 +19,6 @@ package struct CollectionInfo: Hashable, Sendable {
 
     /// The name of the collection within its database.
     package let name: String
-    /// The collection's kind.
     package let kind: Kind
     /// The sixteen bytes of the UUID as a `binData` of subtype 4.
     ///

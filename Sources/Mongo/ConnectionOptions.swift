@@ -5,7 +5,6 @@ internal import CMongoC
 /// A field that is set overrides the connection string. A field that is `nil` leaves the string's value, or the default
 /// if the string has none.
 package struct ConnectionOptions: Sendable {
-    /// The connection string.
     package var uri: String
     /// The longest time to find a server, connect to it and, after a failure, find the reason; 10 seconds by default.
     ///
@@ -28,9 +27,7 @@ package struct ConnectionOptions: Sendable {
     package var tls: TLSOptions?
     /// The password of the client's private key, if the key is encrypted.
     package var keyPassword: String?
-    /// The name of the user.
     package var username: String?
-    /// The password of the user.
     package var password: String?
     /// The database that stores the user; by default, the one that the connection string names, or else "admin".
     package var authSource: String?
@@ -49,11 +46,9 @@ package struct ConnectionOptions: Sendable {
 }
 
 extension ConnectionOptions {
-    /// The default of ``connectTimeout``.
     package static let defaultConnectTimeout: Duration = .seconds(10)
     /// The interval between two checks of a server, unless the connection string sets it.
     package static let heartbeat: Duration = .seconds(1)
-    /// The default of ``appName``.
     package static let defaultAppName = "shipshape"
 
     /// The settings for the encryption of a connection.

@@ -251,7 +251,6 @@ extension MongoError.Code {
     package static let documentValidationFailure = Self(rawValue: 121)
     /// A view does not support the command.
     package static let commandNotSupportedOnView = Self(rawValue: 166)
-    /// The primary stepped down.
     package static let primarySteppedDown = Self(rawValue: 189)
     /// The oplog no longer contains the position at which a change stream has to resume.
     package static let changeStreamHistoryLost = Self(rawValue: 286)
@@ -269,7 +268,6 @@ extension MongoError.Code {
     package static let noSuchTransaction = Self(rawValue: 251)
     /// The transaction was open for longer than the server allows.
     package static let transactionTooOld = Self(rawValue: 290)
-    /// The cursor was killed.
     package static let cursorKilled = Self(rawValue: 237)
     /// A `$convert` found a value that it cannot convert.
     package static let conversionFailure = Self(rawValue: 241)

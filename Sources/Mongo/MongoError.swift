@@ -64,7 +64,6 @@ extension MongoError {
     package struct Domain: RawRepresentable, Hashable, Sendable {
         /// The number of the domain in libmongoc.
         package let rawValue: UInt32
-        /// Creates a domain from libmongoc's number.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// The domain of errors of the driver's client, such as those of a login or a handshake.

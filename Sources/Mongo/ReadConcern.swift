@@ -6,7 +6,6 @@ package import BSON
 package struct ReadConcern: RawRepresentable, Hashable, Sendable {
     /// The server's name of the level.
     package let rawValue: String
-    /// Creates a read concern from the server's name of the level.
     package init(rawValue: String) { self.rawValue = rawValue }
 
     /// A read returns the member's current data.

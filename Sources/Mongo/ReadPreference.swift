@@ -26,7 +26,6 @@ package struct ReadPreference: Hashable, Sendable {
     /// The largest lag of a secondary, at least 90 seconds; `nil` for any lag.
     package var maxStaleness: Duration?
 
-    /// Creates a preference from its parts.
     package init(_ mode: Mode, tags: [BSONDocument] = [], maxStaleness: Duration? = nil) {
         self.mode = mode
         self.tags = tags

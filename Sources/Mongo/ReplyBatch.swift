@@ -6,7 +6,6 @@ internal import CMongoC
 struct ReplyBatch: ~Copyable {
     private var reply = unsafe cmongoc_reply()
 
-    /// Creates an empty batch.
     init() {}
 
     init(owning reply: cmongoc_reply) { unsafe self.reply = reply }

@@ -1,8 +1,6 @@
 package import BSON
 
-/// One statement of the `update` command.
 package struct UpdateStatement: Hashable, Sendable {
-    /// The filter for the documents to update.
     package var filter: BSONDocument
     /// The change: operators, a pipeline (an `array`), or a whole document.
     package var update: BSONValue
@@ -17,7 +15,6 @@ package struct UpdateStatement: Hashable, Sendable {
     /// The collation for comparing strings; `nil` for the collection's default collation.
     package var collation: BSONDocument?
 
-    /// Creates a statement from its parts.
     package init(
         _ filter: BSONDocument, _ update: BSONValue, isMulti: Bool = false, isUpsert: Bool = false,
         hint: BSONValue? = nil, arrayFilters: [BSONDocument] = [], collation: BSONDocument? = nil
@@ -48,7 +45,6 @@ package struct UpdateStatement: Hashable, Sendable {
     }
 }
 
-/// One statement of the `delete` command.
 package struct DeleteStatement: Hashable, Sendable {
     /// The filter for the documents to remove.
     package var filter: BSONDocument
@@ -59,7 +55,6 @@ package struct DeleteStatement: Hashable, Sendable {
     /// The collation for comparing strings; `nil` for the collection's default collation.
     package var collation: BSONDocument?
 
-    /// Creates a statement from its parts.
     package init(
         _ filter: BSONDocument, isMulti: Bool = false, hint: BSONValue? = nil, collation: BSONDocument? = nil
     ) {

@@ -2,13 +2,11 @@ package import BSON
 
 /// The resource that a privilege applies to.
 package enum PrivilegeResource: Hashable, Sendable {
-    /// One collection.
     case collection(Namespace)
     /// One database, with all its collections except the server's own.
     case database(String)
     /// All databases, with all their collections except the server's own.
     case anyDatabase
-    /// The deployment itself.
     case cluster
 }
 
@@ -28,7 +26,6 @@ extension PrivilegeResource: CustomStringConvertible {
 ///
 /// The corresponding command is `connectionStatus` with `showPrivileges`.
 package struct UserPrivileges: Sendable {
-    /// The user's name.
     package let user: String
     private let granted: [(resource: BSONDocument, actions: Set<String>)]
 

@@ -20,7 +20,6 @@ package struct WriteConcern: Hashable, Sendable {
     /// The time to wait for the members; `nil` for no limit.
     package var timeout: Duration?
 
-    /// Creates a write concern from its parts.
     package init(_ acknowledgement: Acknowledgement, isJournaled: Bool? = nil, timeout: Duration? = nil) {
         self.acknowledgement = acknowledgement
         self.isJournaled = isJournaled

@@ -1,6 +1,5 @@
 package import BSON
 
-/// The result of a write command.
 package struct WriteReply: Hashable, Sendable {
     /// The number of documents that an update's filters matched, a delete removed, or an insert added; without upserts.
     package let matched: Int
@@ -51,7 +50,6 @@ extension WriteReply {
 package struct WriteError: Hashable, Sendable {
     /// The statement's index in the command.
     package let index: Int
-    /// The code of the error.
     package let code: MongoError.Code
     /// The server's message, without quoted documents and values.
     package let message: String

@@ -82,7 +82,6 @@ package enum MirrorEvent: Sendable {
     case progress(MirrorCounts)
 }
 
-/// The counts of a mirror's work.
 package struct MirrorCounts: Sendable, Hashable {
     /// The number of changes that the change streams reported, including ``echoes``.
     package var changes = 0
@@ -118,7 +117,6 @@ package struct MirrorCounts: Sendable, Hashable {
 
 /// The result of a mirror's run.
 package struct MirrorOutcome: Sendable {
-    /// The counts of the run.
     package var counts: MirrorCounts
     /// Whether the mirror carried over all changes from before its start.
     package var isCaughtUp: Bool

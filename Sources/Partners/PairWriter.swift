@@ -12,11 +12,9 @@ import Scanning
 /// lease. The first write of the transaction is to the lease's document in the state database. No other runner can
 /// therefore take the lease before the transaction has ended.
 struct PairWriter: ~Copyable {
-    /// A change of one document.
     struct Change {
         /// The key of the pair, an original and its partner, to which the document belongs.
         let key: IDKey
-        /// The document's `_id`.
         let id: BSONValue
         /// The document as it was read before the write; `nil` if it did not exist.
         let before: BSONDocument?
@@ -26,10 +24,8 @@ struct PairWriter: ~Copyable {
         fileprivate var byteCount: Int { (before?.bytes.count ?? 0) + (after?.bytes.count ?? 0) + 100 }
     }
 
-    /// A change that the server refuses.
     struct Refused {
         var change: Change
-        /// The server's error code.
         var code: MongoError.Code
         /// The `_id` of the document that already has the same key in a unique index; `nil` if none is known.
         var holder: BSONValue?

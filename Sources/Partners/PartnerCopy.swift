@@ -10,7 +10,6 @@ import Scanning
 
 /// The result of creating a partner collection.
 package struct PartnerReport: Sendable {
-    /// The partner collection.
     package var target: Namespace
     /// The number of documents that this run copied.
     package var copied = 0
@@ -20,7 +19,6 @@ package struct PartnerReport: Sendable {
     package var refusals = RefusalList()
     /// The reason why the run stopped early; `nil` when all documents are copied.
     package var stopped: String?
-    /// Notes for the user.
     package var notes: [String] = []
     /// The duration of the run, in seconds.
     package var seconds = 0.0

@@ -16,7 +16,6 @@ struct PartnerCreation {
     /// validator.
     private static let carried = ["collation", "validationLevel", "validationAction"]
 
-    /// An index of the partner.
     struct Index {
         var spec: BSONDocument
         var isUnique: Bool { spec["unique"] == true }

@@ -10,7 +10,6 @@ package struct PartnerJob: Sendable {
     package var name: String
     /// The original collection.
     package var source: Namespace
-    /// The partner collection.
     package var target: Namespace
     /// The conversion of the `_id`s between the two collections; `nil` if a document has the same `_id` in both.
     package var id: IDConversion?
@@ -40,7 +39,6 @@ package struct PartnerJob: Sendable {
     /// The position of the `target` value in the job file, for error messages.
     package var targetLocation: SourceLocation
 
-    /// Returns the collection of a side.
     package func namespace(_ side: PartnerSide) -> Namespace { side == .source ? source : target }
 
     /// Returns the top-level fields that exist on the given side only.

@@ -3,11 +3,9 @@ package import Running
 
 /// The plan for creating a partner collection: the effects of the creation, and the obstacles to it.
 package struct PartnerPlan: Sendable {
-    /// The job's name.
     package var name: String
     /// The original collection.
     package var source: Namespace
-    /// The partner collection.
     package var target: Namespace
     /// The number of documents in the original collection, according to the collection's metadata.
     package var documents = 0
@@ -22,15 +20,12 @@ package struct PartnerPlan: Sendable {
     ///
     /// `nil` if the partner has no schema, if its schema is only a validator, or if the copy has begun.
     package var headroom: Headroom?
-    /// The names of the indexes that are created on the partner.
     package var indexes: [String] = []
-    /// Notes for the user.
     package var notes: [String] = []
     /// The number of documents that earlier runs copied; `nil` while they have copied none.
     package var copiedBefore: Int?
     /// Whether earlier runs copied all documents.
     package var isDone = false
-    /// The commands that create the partner.
     var creation: [BSONDocument] = []
 
     /// Whether the job or the documents have to change before the partner can be created.

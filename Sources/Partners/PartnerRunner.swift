@@ -38,7 +38,6 @@ package struct PartnerRunner: Sendable {
         }
     }
 
-    /// Reads the state of the partner from the state database.
     func state(_ pool: ClientPool) throws -> PartnerState {
         let client = StoreClient(database: options.stateDatabase, client: try pool.client())
         return PartnerState(

@@ -8,15 +8,12 @@ import Steps
 
 /// The state of a partner, from the state database.
 package struct PartnerStatus: Sendable {
-    /// The job's name.
     package var name: String
     /// The original collection.
     package var source: Namespace
-    /// The partner collection.
     package var target: Namespace
     /// The phase: `copying`, `copied` or `cut-over`; `nil` if the copy has not begun.
     package var phase: String?
-    /// The number of documents copied.
     package var copied = 0
     /// Whether a runner, such as a mirror or a copy, holds the partner's lease now.
     package var isHeld = false

@@ -13,7 +13,6 @@ package struct PartnerTriggers: Sendable {
     package struct File: Sendable {
         /// The file's path, relative to the folder with the app's files.
         package var path: String
-        /// The file's text.
         package var text: String
     }
 

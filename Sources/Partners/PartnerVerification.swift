@@ -11,7 +11,6 @@ import Steps
 /// A pair whose documents do not match: a document of the original collection and its counterpart in the partner
 /// collection.
 package struct PairDifference: Hashable, Sendable {
-    /// The kind of a difference.
     package enum Kind: Hashable, Sendable {
         /// The partner collection has no counterpart of a document of the original collection.
         case missingInTarget
@@ -39,17 +38,14 @@ package struct PairDifference: Hashable, Sendable {
     /// The `_id` of the original document; for a document of the partner collection whose `_id` cannot be converted to
     /// an original's `_id`, the `_id` of that document.
     package var id: BSONValue
-    /// The kind of the difference.
     package var kind: Kind
 }
 
 /// The result of comparing an original collection with its partner collection.
 package struct PartnerComparison: Sendable {
-    /// The job's name.
     package var name: String
     /// The original collection.
     package var source: Namespace
-    /// The partner collection.
     package var target: Namespace
     /// The number of originals that were compared.
     package var originals = 0

@@ -13,7 +13,6 @@ struct UnreportedWrites {
     struct Write {
         let side: PartnerSide
         let change: PairWriter.Change
-        /// The time of the read that the write is based on.
         let read: ClusterTime
         /// An upper bound for the time that the change stream reports for the write.
         ///

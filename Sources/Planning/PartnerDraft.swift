@@ -9,11 +9,9 @@ package import ServerSchema
 /// The partner collection has the documents as the next schema describes them. The draft has the parts that the two
 /// schemas determine, and lists the questions that they leave open.
 package struct PartnerDraft: Sendable {
-    /// The job's name.
     package let name: String
     /// The original collection.
     package let source: Namespace
-    /// The partner collection.
     package let target: Namespace
     /// The conversion of each `_id`; `nil` if the `_id`s stay unchanged, or if no conversion leads to the new type.
     package private(set) var id: IDConversion?

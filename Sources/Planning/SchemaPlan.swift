@@ -91,7 +91,6 @@ extension SchemaPlan {
     }
 }
 
-/// The plan for one collection.
 package struct CollectionPlan: Sendable {
     /// The collection, as the newer schema names it.
     package var namespace: Namespace
@@ -157,7 +156,6 @@ package struct PlannedJob: Sendable {
     package struct Part: Hashable, Sendable {
         /// The number of the part, from 1.
         package var number: Int
-        /// The number of parts.
         package var count: Int
 
         /// The number of the part with leading zeros, so that names sort in the order of the parts.
@@ -168,7 +166,6 @@ package struct PlannedJob: Sendable {
 
     /// The numbers of documents that a survey counted for a job.
     package struct Documents: Hashable, Sendable {
-        /// The number of all documents in the collection.
         package var all: Int
         /// The number of documents that need at least one of the steps.
         package var needing: Int
@@ -176,7 +173,6 @@ package struct PlannedJob: Sendable {
         package var stuck = 0
     }
 
-    /// The steps that the job runs.
     package var steps: [StepLine] { entries.compactMap { $0.isActive ? $0.step : nil } }
 
     /// Whether the job has suggestions but no active step, so that all of its file is commented out.
@@ -243,7 +239,6 @@ package struct PlanEntry: Sendable {
     }
 }
 
-/// The result of a survey for one step.
 package struct StepFinding: Sendable {
     /// The number of documents that need the step and can be changed.
     package var needing: Int
@@ -259,7 +254,6 @@ package struct StepFinding: Sendable {
         package var reason: String
         /// Whether the user has to fix the documents.
         package var isTrouble: Bool
-        /// The number of skipped documents.
         package var count: Int
         /// The first few of the skipped documents.
         package var samples: [Sample]
@@ -270,7 +264,6 @@ package struct StepFinding: Sendable {
 
     /// One of the skipped documents, as an example.
     package struct Sample: Sendable {
-        /// The document's `_id`.
         package var id: BSONValue
         /// The value that the step reads; `nil` if values are not shown, or if the step reads no value, or several.
         package var value: BSONValue?

@@ -7,7 +7,6 @@ import ServerSchema
 /// The flag's value names fields of the older schema before `=`, and fields of the newer schema after it. The first
 /// name begins with the title of the type or the name of the collection. The other fields are in the same object.
 package struct StatedStep: Hashable, Sendable {
-    /// The kind of the step, and the flag that states it.
     package enum Kind: String, Sendable {
         /// Several fields become one text, as in `Person.firstName,lastName=fullName`.
         case combine
@@ -17,7 +16,6 @@ package struct StatedStep: Hashable, Sendable {
         case embed
     }
 
-    /// The kind of the step.
     let kind: Kind
     private let text: String
     private let sources: [String]

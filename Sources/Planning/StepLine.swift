@@ -4,7 +4,6 @@ import ServerSchema
 
 /// A step as a line of a job file's `steps`.
 package struct StepLine: Hashable, Sendable {
-    /// The value of one of the step's keys.
     package enum Value: Hashable, Sendable {
         /// A path, a name or another word.
         case text(String)
@@ -16,13 +15,11 @@ package struct StepLine: Hashable, Sendable {
         case verbatim(String)
     }
 
-    /// A key of the step with its value.
     package struct Member: Hashable, Sendable {
         let key: String
         let value: Value
     }
 
-    /// The key that names the kind of the step.
     package let kind: String
     /// The settings of the step, below the key that names the step's kind, in the order of the file.
     package internal(set) var members: [Member]
@@ -63,7 +60,6 @@ package struct StepLine: Hashable, Sendable {
 }
 
 extension StepLine {
-    /// Returns a step that fills a field.
     static func fill(_ field: String, with value: Value, nullsToo: Bool) -> Self {
         Self(
             "default", ["field": .text(field), "value": value, "when": nullsToo ? .text("missingOrNull") : nil])

@@ -205,7 +205,6 @@ package struct CommandNeeds: Sendable {
             without: "no throttle on the oplog window before MongoDB 5.0"),
     ]
 
-    /// The needs of a command that checks documents.
     private static let checking: [Need] = [
         readsDocuments, readsLedger,
         .needs(.history, "find", "insert", "update", for: "stores the counts of each check"), followsMoment,
@@ -221,7 +220,6 @@ package struct CommandNeeds: Sendable {
     private static let previewing: [Need] =
         [readsDocuments, looksUp, looksUpByIndex, readsLedger, findsCollection, sizesChunks] + readsMetrics
 
-    /// The needs of a command that runs a job.
     private static let running: [Need] =
         [
             readsDocuments, .needs(.data, "update", for: "changes the documents"), findsCollection, looksUp,

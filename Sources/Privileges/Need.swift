@@ -15,7 +15,6 @@ package enum Place: String, Sendable, CaseIterable {
     case created
     /// The partner collection of a partner job.
     case partner
-    /// The state database.
     case state
     /// The collection of the state database with the records of jobs.
     case jobs
@@ -29,7 +28,6 @@ package enum Place: String, Sendable, CaseIterable {
     case history
     /// The collection in which a check stores failing documents.
     case failures
-    /// The oplog.
     case oplog
     /// The deployment as a whole, for actions that apply to no database.
     case cluster

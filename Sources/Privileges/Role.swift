@@ -13,7 +13,6 @@ package struct Role: Sendable {
         package var purposes: [String]
     }
 
-    /// The role's name.
     package let name: String
     /// The grants, one for each resource.
     package let grants: [Grant]

@@ -23,7 +23,6 @@ extension DeployVerdict.Severity {
 }
 
 extension Report.Part {
-    /// Creates a part of a check's verdict.
     init(
         name: String, severity: DeployVerdict.Severity, sentence: String, figures: String? = nil,
         reasons: [String] = []

@@ -27,7 +27,6 @@ extension PartOfCheck {
 }
 
 extension FailingLimitUse {
-    /// The limit and the number of failing documents, as JSON.
     var json: ReportValue {
         [
             "collection": namespace.map { "\($0)" }, "rule": rule?.rawValue, "max_failing": "\(limit)",

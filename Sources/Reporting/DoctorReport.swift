@@ -18,7 +18,6 @@ package struct DoctorReport: Sendable {
         /// The steps that solve the problem; `nil` if there is none.
         package var remedy: String?
 
-        /// Creates a finding.
         package init(_ area: Area, _ name: String, _ level: Report.Level, _ message: String, remedy: String? = nil) {
             (self.area, self.name, self.level, self.message, self.remedy) = (area, name, level, message, remedy)
         }
@@ -29,12 +28,9 @@ package struct DoctorReport: Sendable {
     /// The findings, in the order in which things were examined.
     package var findings: [Finding] = []
 
-    /// Creates a report without findings.
     package init() {}
 
-    /// Returns the number of findings of a level.
     package func count(of level: Report.Level) -> Int { findings.count { $0.level == level } }
 
-    /// The worst level of the findings.
     package var worst: Report.Level { findings.map(\.level).max() ?? .good }
 }

@@ -4,7 +4,6 @@ import Running
 
 /// An event of a run, as a hook reads it: counts and words, but no documents.
 package struct HookEvent: Sendable {
-    /// The kind of an event.
     package enum Kind: String, Sendable, CaseIterable {
         case start, finding, wait, stop, success
     }
@@ -14,7 +13,6 @@ package struct HookEvent: Sendable {
     /// The maximum length of a message in characters; the whole JSON must fit into the pipe to the hook.
     private static var longestMessage: Int { 500 }
 
-    /// The kind of the event.
     package let kind: Kind
     private let command, name: String
     private let time: ServerTime

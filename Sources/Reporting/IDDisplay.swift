@@ -3,7 +3,6 @@ import CCrypto
 
 /// How reports show `_id`s, which can be personal data such as a mail address.
 public enum IDDisplay: Sendable {
-    /// The `_id` itself.
     case shown
     /// A keyed hash. It identifies a document across reports that were made with the same key.
     case hashed(IDHash)

@@ -2,7 +2,6 @@ package import Planning
 
 /// A planned job, with the path of its file and the schemas that it was planned from.
 package struct PlanFile: Sendable {
-    /// The job and its steps.
     package let job: PlannedJob
     /// The file's path as messages show it; `nil` for standard output.
     package let path: String?
@@ -27,7 +26,6 @@ package struct PlanFile: Sendable {
     /// Each job is named by the path of its file or, if no files are written, by its name.
     package let follower: String?
 
-    /// Creates a planned job with its file.
     package init(
         _ job: PlannedJob, path: String?, old: String, new: String, oldPath: String?, newPath: String?,
         follower: String?
@@ -45,7 +43,6 @@ package struct PlanPartner: Sendable {
     package let draft: PartnerDraft
     /// The file's path as messages show it; `nil` for standard output.
     package let path: String?
-    /// The text of the job file.
     package let text: String
 
     /// Creates a planned partner job with its file.

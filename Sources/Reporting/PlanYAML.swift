@@ -46,7 +46,6 @@ package struct PlanYAML: Sendable {
     /// The words that every file of a repair plan contains; `plan SCHEMA` recognizes files of earlier plans by them.
     package static var markOfRepairs: String { "Planned by checking" }
 
-    /// The text of the job file.
     package var text: String {
         var lines = head.map { Self.comment(line: $0) }
         if file.job.isDraft { return draft(lines) }

@@ -2,7 +2,6 @@ import CRelease
 
 /// The program's version, as `--version`, reports and errors show it.
 package enum Release {
-    /// The version number.
     package static let version = "0.1.0"
 
     /// The commit that a released program was built from; `nil` in a development build.

@@ -6,13 +6,11 @@ import ServerSchema
 package struct SchemaFileText: Sendable {
     private let schema: BSONDocument
 
-    /// Wraps an App Services schema or a validator.
     package init(_ schema: BSONDocument) { self.schema = schema }
 
     /// The text of the schema's file, which ends with a line break.
     package var text: String { json.text() + "\n" }
 
-    /// The schema as a JSON value.
     var json: ReportValue { Self.json(.object(schema)) }
 
     /// Returns the text of each schema file that a report proposes, with the first collection that the file describes.

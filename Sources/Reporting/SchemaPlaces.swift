@@ -4,7 +4,6 @@ package import ServerSchema
 /// The positions in a schema's files at which reports show the findings about documents.
 package struct SchemaPlaces: Sendable {
     private let schema: ServerSchema
-    /// The file or folder that has the schema.
     let file: String
     private let path: @Sendable (String) -> String
 

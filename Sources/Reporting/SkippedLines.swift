@@ -18,7 +18,6 @@ package struct SkippedLines: Sendable {
         (ReportValue.record("header") + JSONReport.head("backfill", version: FailureLines.schemaVersion)).line
     }
 
-    /// Returns the line for a document that the run skipped.
     package func line(_ failure: Failure) -> String {
         ([
             "record": "failure", "database": namespace.database, "collection": namespace.collection, "_id": failure.id,

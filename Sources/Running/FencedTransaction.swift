@@ -9,7 +9,6 @@ package import Mongo
 /// if an election undid an earlier transaction of this runner. The commit waits for the primary alone, because an
 /// election undoes the checkpoint together with everything else; ``Kernel`` makes sure of a majority now and then.
 package struct FencedTransaction: ~Copyable {
-    /// The outcome of an attempt.
     package enum Outcome<Result> {
         /// Everything was written.
         case committed(Result)

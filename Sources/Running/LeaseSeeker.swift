@@ -13,7 +13,6 @@ package struct LeaseSeeker {
     private let retry: RetryPolicy
     private let events: @Sendable (RunEvent) -> Void
 
-    /// Creates a seeker for the runner with the given identity.
     package init(
         options: RunOptions, identity: RunnerIdentity, retry: RetryPolicy,
         events: @Sendable @escaping (RunEvent) -> Void

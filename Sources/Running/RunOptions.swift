@@ -37,6 +37,5 @@ package struct RunOptions: Sendable {
     /// How long an operation is retried after temporary failures, such as an election.
     package var retryLimit: Duration = .seconds(60)
 
-    /// Creates options with the default values.
     package init() {}
 }

@@ -2,7 +2,6 @@ import BSON
 import FoundationEssentials
 import SystemPackage
 
-/// The files in the folder of one database of a dump.
 struct DumpFiles {
     /// A file, and its stem: its name without the suffix that shows its kind, such as `.bson.gz`.
     struct File {

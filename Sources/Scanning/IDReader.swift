@@ -9,7 +9,6 @@ package struct IDReader {
     /// The options of every command, such as a session or a read concern.
     let options: BSONDocument
 
-    /// Creates a reader of a collection's documents.
     package init(collection: MongoCollection, filter: BSONDocument = [:], options: BSONDocument) {
         (self.collection, self.filter, self.options) = (collection, filter, options)
     }

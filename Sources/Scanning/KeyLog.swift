@@ -77,7 +77,6 @@ struct KeyHash: Hashable {
         unsafe write(UnsafeRawBufferPointer(block), of: part)
     }
 
-    /// Returns the number of records of a part.
     func count(of part: Int) -> Int { unsafe counts[part] }
 
     private var space: UnsafeMutableRawBufferPointer {
@@ -155,7 +154,6 @@ struct KeyHash: Hashable {
         return Records(log: self, part: part, bytes: bytes)
     }
 
-    /// The records of one part of a log.
     struct Records {
         let log: KeyLog
         let part: Int

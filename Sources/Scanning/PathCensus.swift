@@ -7,9 +7,7 @@ package import ServerSchema
 /// The counts are exact: the aggregation looks into arrays and dictionaries on a path. A document counts once for each
 /// path, even if it has many values at the path.
 package struct PathCensus {
-    /// The numbers of documents that are counted for one path.
     package struct Count: Sendable {
-        /// The number of all documents of the collection.
         package var documents = 0
         /// The number of documents with a value at the path, including null.
         package var withField = 0

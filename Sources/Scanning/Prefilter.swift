@@ -23,7 +23,6 @@ package struct FilterProof {
     /// The largest number of filters in one aggregation.
     private static var filtersPerWalk: Int { 25 }
 
-    /// Prepares to count documents of one collection.
     package init(_ namespace: Namespace, selection: BSONDocument = [:]) {
         self.namespace = namespace
         self.selection = selection

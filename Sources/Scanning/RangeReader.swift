@@ -21,7 +21,6 @@ package struct RangeReader: ResumingReader {
     /// Returns whether to give up; called before the reader replaces a lost cursor.
     var isStopped: () -> Bool = { false }
 
-    /// Prepares to read `range` of `collection`.
     package init(
         _ collection: MongoCollection, range: IDRange, isView: Bool = false, retryLimit: Duration = .seconds(60)
     ) {

@@ -7,7 +7,6 @@ struct Record: Hashable, Sendable {
     ///
     /// Later inserted documents have larger numbers.
     let place: Int64
-    /// The `_id` of the document in the record.
     let id: BSONValue
 }
 

@@ -43,7 +43,6 @@ package struct ScanOptions: Sendable {
     /// Returns whether to stop, which ends the scan with ``ScanStopped``; called regularly by every thread.
     package var isStopped: @Sendable () -> Bool = { false }
 
-    /// Creates the default options.
     package init() {}
 
     /// The settings and the data by which the documents of a scan are judged.
@@ -131,6 +130,5 @@ package struct ScanOptions: Sendable {
 
 /// The error that the scan was stopped before it had read all documents.
 package struct ScanStopped: Error {
-    /// Creates the error that the scan was stopped.
     package init() {}
 }

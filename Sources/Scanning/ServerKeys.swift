@@ -9,7 +9,6 @@ import ServerSchema
 /// The client sees by the number 1 where the next key begins.
 struct ServerKeys {
     let index: UniqueKey
-    /// The number of the index in its schema.
     let number: Int
 
     private typealias Path = [Substring]

@@ -19,7 +19,6 @@ struct SharedKeys: Sendable {
         fileprivate let records: [KeyLog.Records]
         fileprivate let isIn: (KeyHash, borrowing BSONView, KeyLog) throws -> Bool
 
-        /// The number of the hashes.
         var count: Int { table.sharedCount }
 
         /// Calls `body` with each record that has one of the hashes: the hash's number, its note, and its document.
@@ -114,7 +113,6 @@ private struct HashTable {
         return entries[place].state > 1 ? place : nil
     }
 
-    /// Records that a document has the hash at a place.
     mutating func add(_ document: DocumentKey, at place: Int) {
         guard entries[place].state == 2 else { return }
         guard let known = first[place] else { return first[place] = document }

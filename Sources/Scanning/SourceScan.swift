@@ -12,7 +12,6 @@ package struct SourceScan: Sendable {
         /// The namespace of the collection in the source.
         var namespace: Namespace { options.judging.place(schema.namespace) }
 
-        /// Creates a part of the scan: a collection to check, with its schema and its options.
         package init(_ schema: CompiledSchema, _ options: ScanOptions) {
             self.schema = schema
             self.options = options

@@ -9,7 +9,6 @@ package struct TemporaryFileError: Error, CustomStringConvertible {
     /// The message, with the remedy.
     package let description: String
 
-    /// Creates the error from its reason.
     package init(_ reason: String) {
         description =
             "the temporary file for the values of unique indexes failed: \(reason): set TMPDIR to a folder with more room"
@@ -56,14 +55,12 @@ final class UniqueLog: @unchecked Sendable {
 
         /// The index and the fault.
         var kind: UInt32 { bits >> 12 }
-        /// The number of the index.
         var key: Int { Int(bits >> 16) }
         /// The fault of the document if another document has the key.
         var fault: UniqueFault { UniqueFault(rawValue: UInt8(truncatingIfNeeded: bits >> 12 & 15)) ?? .duplicate }
         var counted: CountedVerdicts { CountedVerdicts(bits: UInt16(truncatingIfNeeded: bits & 0xFFF)) }
     }
 
-    /// A value in a key.
     private enum Part {
         case null
         /// The value of an empty array.
@@ -71,7 +68,6 @@ final class UniqueLog: @unchecked Sendable {
         case value(BSONElement)
     }
 
-    /// A key in the making.
     private struct Key {
         var hasher = KeyHasher()
         var fault = UniqueFault.duplicate
@@ -113,7 +109,6 @@ final class UniqueLog: @unchecked Sendable {
     }
     private struct SeveralArrays: Error {}
 
-    /// The recorded keys.
     let keys: KeyLog
     /// The documents that an index refuses because of several arrays, all under one hash.
     let refused: KeyLog
@@ -123,7 +118,6 @@ final class UniqueLog: @unchecked Sendable {
     private(set) var isRepeated: Bool
     private let indexes: [Index]
     private let paths: [Path]
-    /// The names of all paths.
     private let names: [String]
     private let keepsValues: Bool
     private var unnamed: Int64 = 0

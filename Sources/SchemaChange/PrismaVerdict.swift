@@ -8,7 +8,6 @@ import ServerSchema
 struct PrismaVerdict {
     private let change: SchemaChange
 
-    /// Returns the kind of the change, with its verdicts for Prisma.
     static func kind(of change: SchemaChange) -> ChangeKind { Self(change: change).kind }
 
     private var kind: ChangeKind {

@@ -58,6 +58,5 @@ extension RenameMap {
 }
 
 extension SchemaNode.Property {
-    /// The name of the field in programs.
     fileprivate var programName: String { clientName ?? name }
 }

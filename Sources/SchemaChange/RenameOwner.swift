@@ -10,7 +10,6 @@ struct RenameOwner {
     let namespace: Namespace
     /// The path of the embedded objects with the type; the root if the documents themselves have the type.
     let path: SchemaPath
-    /// The schema of the type.
     let node: SchemaNode
     /// The field names that lead from the type to the property.
     let names: [String]

@@ -1,7 +1,6 @@
 internal import BSON
 import ServerSchema
 
-/// A field that an object schema names.
 struct Field {
     let name: String
     let node: SchemaNode

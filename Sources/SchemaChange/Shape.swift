@@ -16,7 +16,6 @@ package enum Shape: Hashable, Sendable {
     /// A set with any type of elements.
     case set
 
-    /// Creates the shape of the values that a schema allows.
     package init(_ node: SchemaNode) {
         if node.isDictionary {
             self = .dictionary

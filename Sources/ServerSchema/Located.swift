@@ -9,7 +9,6 @@ package struct Located<Scalar: Sendable>: Sendable {
     /// For a value from a server, the location names the value's origin in place of a file.
     package var location: SourceLocation
 
-    /// Creates a value at a position.
     package init(value: Value, location: SourceLocation) { (self.value, self.location) = (value, location) }
 
     /// A value: a scalar, an array or an object.
@@ -21,16 +20,13 @@ package struct Located<Scalar: Sendable>: Sendable {
         case object([Member])
     }
 
-    /// A name and its value in an object.
     package struct Member: Sendable {
         /// The name of the member, with its escapes resolved.
         package var name: String
         /// The position of the name, or of its opening quotation mark.
         package var nameLocation: SourceLocation
-        /// The value of the member.
         package var value: Located
 
-        /// Creates a member from its parts.
         package init(name: String, nameLocation: SourceLocation, value: Located) {
             (self.name, self.nameLocation, self.value) = (name, nameLocation, value)
         }

@@ -31,7 +31,6 @@ extension LocatedJSON {
 
 /// Reads the values of keys that may be missing or null in configuration files.
 extension LocatedJSON {
-    /// Whether the value is null.
     var isNull: Bool { if case .scalar(.null) = value { true } else { false } }
 
     /// Returns the value of a key; `nil` if the key is absent or its value is null.

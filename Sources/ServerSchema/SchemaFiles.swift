@@ -3,11 +3,9 @@ internal import SystemPackage
 
 /// Reads the file that the user named, or the files of a folder, and records which files it read.
 struct SchemaFiles {
-    /// The path of the folder or file that is read.
     let root: FilePath
     /// The path as the user wrote it; messages and locations begin with it.
     private let name: FilePath
-    /// Whether the path is a folder.
     let isFolder: Bool
     /// The environment values of the app, to which files may refer; `nil` if the files belong to no app.
     var environment: EnvironmentValues?

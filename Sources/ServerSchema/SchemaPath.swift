@@ -31,7 +31,6 @@ public struct SchemaPath: Hashable, Sendable {
 
     /// Returns the path with one more step at its end.
     package func appending(_ step: Step) -> SchemaPath { SchemaPath(steps + [step]) }
-    /// Returns the path with more steps at its end.
     package func appending(_ more: [Step]) -> SchemaPath { more.isEmpty ? self : SchemaPath(steps + more) }
 }
 

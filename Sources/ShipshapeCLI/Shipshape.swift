@@ -37,7 +37,6 @@ struct Shipshape: AsyncParsableCommand {
         ])
 }
 
-/// The command `shipshape job …`.
 struct JobCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "job", abstract: "Steers a job from any machine: pauses it, tunes it, records its deploy, cleans up after it.",

@@ -10,7 +10,6 @@ import SystemPackage
 
 /// A job that is ready to run, with its steps compiled for the server and its schemas for the checker.
 package struct CompiledJob: Sendable {
-    /// The job as its file states it.
     package private(set) var job: Job
     /// The active schema; `nil` if the job names none.
     package private(set) var active: CompiledSchema?
@@ -194,13 +193,11 @@ package struct CompiledJob: Sendable {
         return refreshing
     }
 
-    /// The steps of all phases.
     package var steps: [CompiledStep] { phases.flatMap(\.steps) }
 
     /// A filter for the documents that need the job but are locked by the sync translator.
     package var isLocked: BSONDocument { scope.filter(where: whole.lockedNeeds) }
 
-    /// All phases of the job joined into one.
     package var whole: Phase { Phase(joining: phases) }
 
     /// Whether the server runs all steps, and the client computes none.

@@ -7,7 +7,6 @@ import ServerSchema
 ///
 /// The survey writes nothing, and needs no state database.
 package struct JobSurvey: Sendable {
-    /// The number of documents in the collection.
     package let documents: Int
     /// The number of documents that need at least one step.
     package let needing: Int
@@ -16,7 +15,6 @@ package struct JobSurvey: Sendable {
     ///
     /// The number is a lower bound if a client-side step skips documents.
     package let stuck: Int
-    /// The counts of each step of the job.
     package let steps: [StepCount]
 
     /// Counts the documents that the steps of a job would change or skip.

@@ -10,7 +10,6 @@ import Synchronization
 /// can use these findings for all documents that did not change after they were read. The survey then need not read the
 /// collection again.
 package struct NotedFindings: Sendable {
-    /// The findings in a document.
     struct Findings: Hashable {
         /// The findings in the document as it was read.
         let now: [StepFinder.Finding]
@@ -29,7 +28,6 @@ package struct NotedFindings: Sendable {
 
     fileprivate init(found nothing: StepFinder.Found) { self.nothing = nothing }
 
-    /// The number of documents with findings.
     var count: Int { kindOf.count }
 
     mutating func add(_ findings: Findings, in document: borrowing BSONView) throws(BSONError) {
@@ -120,7 +118,6 @@ package struct FindingNotes {
         (self.maximum, self.place) = (maximum, place)
     }
 
-    /// Notes the findings of the steps in a document.
     package mutating func add(_ document: borrowing BSONView) {
         guard let count = noted?.count else { return }
         if count >= maximum || !isNoted(document) {

@@ -143,7 +143,6 @@ package struct Phase: Sendable {
     /// pipeline does not repeat this test, because the test costs as much as the update.
     package var neededPipeline: [BSONDocument] { steps.updateOfNeeding }
 
-    /// Whether the server runs all steps.
     package var isServerSide: Bool { steps.allSatisfy { $0.client == nil } }
 }
 

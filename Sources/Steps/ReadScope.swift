@@ -95,7 +95,6 @@ package struct IDSpan: Hashable, Sendable {
     /// The last `_id` of the range.
     package let through: BSONValue
 
-    /// Creates a range from its bounds.
     package init(after: BSONValue?, through: BSONValue) { (self.after, self.through) = (after, through) }
 
     /// The condition that a document's `_id` is in the range.

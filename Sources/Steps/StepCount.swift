@@ -20,7 +20,6 @@ package struct StepCount: Sendable {
         package var reason: String
         /// Whether the operator has to act on documents that are skipped for this reason.
         package var isTrouble: Bool
-        /// The number of skipped documents.
         package var count: Int
         /// The `_id`s of a few of the skipped documents.
         package var samples: [BSONValue]

@@ -69,7 +69,6 @@ package struct StepFinder: Sendable {
         .any(steps.flatMap { [$0.mayNeed] + $0.knowing(AlteredDocument(false)).obstacles.map(\.when) })
     }
 
-    /// A finding of a step in a document.
     package struct Finding: Hashable, Sendable {
         let step: Int
         /// The index of the reason why the step skips the document, plus 1; 0 if the document needs the step.
@@ -78,7 +77,6 @@ package struct StepFinder: Sendable {
         package var isNeed: Bool { code == 0 }
     }
 
-    /// The number of documents with each finding.
     package struct Found: Sendable {
         /// For each step, the number of documents that need it, followed by the number that it skips for each reason.
         var findings: [[Int]]

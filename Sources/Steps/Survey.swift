@@ -35,7 +35,6 @@ package struct Survey {
 
     package let job: CompiledJob
     let collection: MongoCollection
-    /// The documents that are surveyed.
     private(set) var scope: ReadScope
     /// A filter for the part of the collection that one aggregation counts; `nil` for the whole collection.
     private var part: BSONDocument?
@@ -47,7 +46,6 @@ package struct Survey {
     /// ``Result/before``.
     private let surveysAfter: Bool
 
-    /// Creates a survey of a job's documents.
     package init(job: CompiledJob, collection: MongoCollection, surveysAfter: Bool) {
         (self.job, self.collection, self.surveysAfter) = (job, collection, surveysAfter)
         scope = job.scope

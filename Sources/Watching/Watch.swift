@@ -44,7 +44,6 @@ package struct Watch: Sendable {
     }
 }
 
-/// The options of a watch.
 package struct WatchOptions: Sendable {
     /// The options for the lease, the state database and the retry policy.
     package var run = RunOptions()
@@ -65,7 +64,6 @@ package struct WatchOptions: Sendable {
     /// The number of threads that read a whole collection.
     package var threads = 2
 
-    /// Creates the default options.
     package init() {}
 
     /// The number of unsynced documents at which the watch begins to warn.
@@ -100,7 +98,6 @@ package enum WatchEvent: Sendable {
 
 /// The number of entries in a ledger, and the progress of the watch.
 package struct WatchCounts: Sendable, Hashable {
-    /// The collection that holds the ledger.
     package var ledger: Namespace
     /// The number of ledger entries for each watched collection that has entries.
     package var collections: [(namespace: Namespace, count: Int)]
@@ -127,7 +124,6 @@ package struct WatchCounts: Sendable, Hashable {
     }
 }
 
-/// The outcome of a watch.
 package struct WatchOutcome: Sendable {
     /// The last counts of the ledger.
     package var counts: WatchCounts

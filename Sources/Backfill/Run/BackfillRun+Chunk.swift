@@ -167,7 +167,6 @@ extension BackfillRun {
         try kernel.retrying { try journal.expectKept(in: kernel.store) }
     }
 
-    /// Returns the progress with the documents of a chunk.
     func counted(_ due: [DueDocument], of chunk: Chunk, afterJournal: Bool) -> Progress {
         var after = progress
         after.add(

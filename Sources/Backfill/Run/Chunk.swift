@@ -54,7 +54,6 @@ struct Chunk: Sendable {
     /// phase.
     init(_ ids: [BSONValue], phase: Int) { (self.ids, self.phase) = (ids, phase) }
 
-    /// Creates a chunk of the next documents of the collection.
     init(nextIn phase: Int) {
         self.init([], phase: phase)
         isNext = true

@@ -105,7 +105,6 @@ struct PreviewCount: Sendable {
         return try next.check(document) == .certain
     }
 
-    /// Ends the count of a chunk.
     mutating func endChunk() {
         guard journal.count > 0 else { return }
         chunks += 1

@@ -64,7 +64,6 @@ struct WrittenValues {
 /// Finds the documents to refresh: their target fields still hold the values that the job wrote, but the job would now
 /// write other values.
 struct RefreshSearch {
-    /// The documents that a search found.
     struct Found {
         /// The `_id`s of the documents to refresh.
         var own: [BSONValue] = []
@@ -135,7 +134,6 @@ struct RefreshSearch {
     }
 }
 
-/// The progress of the refreshes in a run.
 struct RefreshProgress {
     /// The values that the job wrote to the documents of the current refresh, according to the job's journal; `nil`
     /// while no refresh runs.

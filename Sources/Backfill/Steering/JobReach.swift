@@ -6,7 +6,6 @@ import Steps
 
 /// The collections that a job reads or writes, for which a user needs privileges.
 package struct JobReach: Sendable {
-    /// The collection that the job writes.
     package let collection: Namespace
     /// The collections in which steps look up documents.
     package private(set) var lookedUp: [Namespace] = []

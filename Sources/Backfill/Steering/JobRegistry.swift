@@ -175,7 +175,6 @@ extension JobRegistry {
 }
 
 extension JobRegistry {
-    /// A limit that is in force for a job.
     package struct LimitInForce: Hashable, Sendable {
         /// The limit's name below `limits` in a job file.
         package var name: String
@@ -216,7 +215,6 @@ extension JobRegistry {
         }
     }
 
-    /// Returns the error for the name of an unknown limit.
     package static func unknownLimit(_ name: String, among known: [String]) -> JobError {
         let hint = Spelling.hint(for: name, among: known).map { " (\($0))" } ?? ""
         return JobError("there is no limit \"\(name)\"\(hint); limits: \(known.joined(separator: ", "))")

@@ -38,7 +38,6 @@ struct MarkerRemoval {
         return try cursor.nextDocument()
     }
 
-    /// Returns the marker fields of all steps of the job.
     static func markers(of job: Job) -> [FieldPath] {
         var seen: Set<FieldPath> = []
         return job.steps.compactMap { $0.step.kind.marker }.filter { seen.insert($0).inserted }

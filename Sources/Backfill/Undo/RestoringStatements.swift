@@ -7,7 +7,6 @@ import Mongo
 struct RestoringStatements {
     /// The statements, each for documents that are restored in the same way.
     private(set) var all: [UpdateStatement] = []
-    /// The documents of each statement.
     private var groups: [[Restoring]] = []
     /// The `_id`s of documents that cannot be restored, because the command would be too large.
     private(set) var tooLarge: [BSONValue] = []

@@ -9,7 +9,6 @@ struct UndoTally {
 
     var restored = 0
     var asBefore = 0
-    /// The number of documents that the undo made unsyncable.
     private(set) var madeUnsyncable = 0
     /// The number of documents that have a restored field at their end, because its position could not be restored.
     private(set) var moved = 0
@@ -20,7 +19,6 @@ struct UndoTally {
         if left[document, default: ([], 0)].count <= Self.samples { left[document, default: ([], 0)].ids.append(id) }
     }
 
-    /// Counts documents that the undo makes unsyncable.
     mutating func makeUnsyncable(_ count: Int) { madeUnsyncable += count }
 
     /// Counts documents that get a restored field at their end.

@@ -14,7 +14,6 @@ package struct InferRun: Sendable {
         package var filter: BSONDocument?
         /// The number of random documents to read of each collection; `nil` for all.
         package var sample: Int?
-        /// The number of threads that read a collection.
         package var threads = 2
         /// The most documents to read per second; `nil` for no limit.
         package var rate: Int?
@@ -52,7 +51,6 @@ package struct InferRun: Sendable {
     /// The maximum size of all documents of a sample together, in bytes.
     private static let maximumSampleBytes = 1 << 30
 
-    /// Returns the options for reading a collection.
     func scanOptions(_ progress: any ScanProgress) -> ScanOptions {
         var scan = ScanOptions()
         scan.threads = reading.threads

@@ -21,22 +21,14 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     public var isEmpty: Bool { halting + dropped + losing == 0 }
 
     /// Adds the counts of other documents, such as those that another thread read.
-    public static func += (left: inout EngineCounts, right: EngineCounts) {
-        left.halting += right.halting
-        left.dropped += right.dropped
-        left.losing += right.losing
-        left.values += right.values
-        left.haltingExcepted += right.haltingExcepted
-    }
+    public static func += (left: inout EngineCounts, right: EngineCounts) { left.add(right, times: 1) }
 
-    static func * (counts: EngineCounts, times: Int) -> EngineCounts {
-        var result = EngineCounts()
-        result.halting = counts.halting * times
-        result.dropped = counts.dropped * times
-        result.losing = counts.losing * times
-        result.values = counts.values * times
-        result.haltingExcepted = counts.haltingExcepted * times
-        return result
+    mutating func add(_ other: EngineCounts, times: Int) {
+        halting += other.halting * times
+        dropped += other.dropped * times
+        losing += other.losing * times
+        values += other.values * times
+        haltingExcepted += other.haltingExcepted * times
     }
 
     init(_ effect: EngineEffect) {

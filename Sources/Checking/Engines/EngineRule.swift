@@ -29,7 +29,6 @@ public struct EngineRule: Sendable {
         (self.conditions, self.expected, self.remedy) = (conditions, expected, remedy)
     }
 
-    /// The level of the rule's findings.
     var level: Level { outcome == .changed ? .info : isCertain ? .certain : .possible }
 
     /// The outcomes that a rule can have for a document, the worst first.

@@ -31,7 +31,6 @@ struct IDTypes: Sendable {
 }
 
 extension BSONElement {
-    /// Whether the element's name is `_id`.
     fileprivate func isID(in view: borrowing BSONView) -> Bool {
         nameLength == 3 && view.byte(nameOffset) == UInt8(ascii: "_")
             && view.byte(nameOffset + 1) == UInt8(ascii: "i") && view.byte(nameOffset + 2) == UInt8(ascii: "d")

@@ -51,7 +51,6 @@ struct JSONSchemaPlan: Sendable {
         /// The node with the field's path, which a finding names if the field is missing.
         var place: Int32
         var isRequired = false
-        /// Whether `properties` names the field.
         var isDeclared = true
     }
 
@@ -148,7 +147,6 @@ struct JSONSchemaPlan: Sendable {
         var namesEncryptedTypes = false
     }
 
-    /// An entry of `patternProperties`.
     struct PatternField: Sendable, BitwiseCopyable {
         var pattern: Int32
         var node: Int32
@@ -170,7 +168,6 @@ struct JSONSchemaPlan: Sendable {
         var judgesWhole: Bool
     }
 
-    /// An entry of `dependencies`.
     struct Dependency: Sendable {
         var field: [String]
         /// The fields that must be present if ``field`` is present.
@@ -192,7 +189,6 @@ struct JSONSchemaPlan: Sendable {
         var member: Int32
         var name: String
         var value: BSONValue
-        /// The index of the value in ``JSONSchemaPlan/allowed``.
         var allowed: Int32
         /// Whether a value that selects the schema fits no other schema of the same keyword.
         var excludesOthers: Bool

@@ -35,7 +35,6 @@ struct KeywordValues {
     }
 }
 
-/// Reads the values of keywords.
 extension KeywordValues {
     /// Returns the text of a keyword; `nil` if it is absent.
     /// - Throws: ``SchemaError`` if the value is not a string.
@@ -102,7 +101,6 @@ extension KeywordValues {
         return names
     }
 
-    /// Returns the error for a value of the wrong kind.
     static func wrong(_ keyword: String, _ json: LocatedJSON, _ expected: String) -> SchemaError {
         let found = json.elements.map(\.isEmpty) == true ? "an empty list" : json.kind
         return SchemaError(.wrongValue, at: json.location, "\(keyword) must be \(expected), not \(found)")

@@ -144,9 +144,7 @@ extension Translator {
     }
 }
 
-/// The schemas of an object's fields.
 struct FieldSchemas {
-    /// The schemas of fields by name.
     var named: [(name: String, schema: ValidatorSchema)] = []
     /// The schemas of the fields whose names match a regular expression.
     var matching: [(pattern: String, schema: ValidatorSchema)] = []

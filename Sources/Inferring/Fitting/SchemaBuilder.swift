@@ -106,7 +106,6 @@ package struct EnumRule: Hashable, Sendable {
     /// schema lists its distinct values.
     package var minimumCount = 100
 
-    /// Creates the default rule.
     package init() {}
 
     /// Returns the values that the schema lists for a field; `nil` if it lists none.

@@ -33,7 +33,6 @@ struct PathNode: Sendable {
 
     var isFolded: Bool { values >= 0 }
 
-    /// The number of all values at the path.
     var total: Int { kinds.reduce(0) { $0 + $1.count } }
 
     func count(of kind: ValueKind) -> Int { kinds.first { $0.kind == kind }?.count ?? 0 }

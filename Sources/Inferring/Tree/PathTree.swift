@@ -26,7 +26,6 @@ package struct PathTree: Sendable {
         /// Whether the tree keeps distinct values, which a schema could list in an enum.
         package var keepsValues = false
 
-        /// Creates the default limits.
         package init() {}
     }
 
@@ -45,7 +44,6 @@ package struct PathTree: Sendable {
     private var maximumKeys: Int
     private var objects = 0
 
-    /// Creates an empty tree.
     package init(limits: Limits = Limits()) {
         self.limits = limits
         maximumKeys = limits.maximumKeys

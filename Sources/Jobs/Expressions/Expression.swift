@@ -45,10 +45,8 @@ package struct Expression: Hashable, Sendable {
         if case .array = bson { Expression(["$type": .array(of: [bson])]) } else { Expression(["$type": bson]) }
     }
 
-    /// Returns whether the value's type is one of the given aliases.
     package func hasType(_ aliases: String...) -> Expression { hasType(among: aliases) }
 
-    /// Returns whether the value's type is one of the given aliases.
     package func hasType(among aliases: [String]) -> Expression {
         .call("$in", type, Expression(.array(of: aliases.map { .object(["$literal": .string($0)]) })))
     }
@@ -56,7 +54,6 @@ package struct Expression: Hashable, Sendable {
     /// Whether the value is missing, `null` or `undefined`.
     package var isMissingOrNull: Expression { hasType("missing", "null", "undefined") }
 
-    /// Whether the value is missing.
     package var isMissing: Expression { hasType("missing") }
 
     /// Whether the condition does not hold.

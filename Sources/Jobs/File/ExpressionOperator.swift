@@ -9,7 +9,6 @@ package struct ExpressionOperator {
     /// The first supported version of the server that has the operator.
     package let since: ServerVersion
 
-    /// A version of the server.
     package struct ServerVersion: Sendable {
         /// The name of the version, such as `5.0`.
         package let name: String

@@ -23,7 +23,6 @@ package struct IDList: Sendable {
         /// The largest size of a line in bytes: 16 MiB.
         package var line = 16 << 20
 
-        /// Creates the default bounds.
         package init() {}
     }
 

@@ -9,7 +9,6 @@ package import ServerSchema
 package struct Job: Sendable {
     /// The job's name: its identity in the state database.
     package var name: String
-    /// The collection that the job writes.
     package var namespace: Namespace
     /// The database that the job file names, if the job runs in another one; otherwise `nil`.
     package var movedFrom: String?
@@ -53,7 +52,6 @@ package struct Job: Sendable {
 
     /// A step and its position in the file.
     package struct LocatedStep: Sendable {
-        /// The step that the job file states.
         package var step: Step
         /// The position of the step in the file.
         package var location: SourceLocation
@@ -61,7 +59,6 @@ package struct Job: Sendable {
         /// if the step has no such key.
         package var review: String?
 
-        /// Creates a step with its position in the file.
         package init(step: Step, location: SourceLocation, review: String? = nil) {
             (self.step, self.location, self.review) = (step, location, review)
         }
@@ -139,10 +136,8 @@ extension CheckPart {
     /// The text between the job's name and the part's number in the name of a part, such as `users.part-2-of-4`.
     private static let mark = ".part-"
 
-    /// Returns the name that this part of the given job has.
     package func name(of job: String) -> String { "\(job)\(Self.mark)\(number)-of-\(count)" }
 
-    /// Returns whether a name is the name of a part of a job.
     package static func isName(_ name: String) -> Bool { pieces(of: name) != nil }
 
     /// Returns whether two names belong to different parts of the same job, divided into the same number of parts.

@@ -8,7 +8,6 @@ package import SystemPackage
 ///
 /// The folder `schemas` beside the jobs has one folder for each content, whose name is the digest of its files.
 package struct SchemaCopy {
-    /// The name of the folder that holds the copies.
     private static let folder = "schemas"
     /// The number of hexadecimal digits in the name of a copy.
     private static let digits = 16

@@ -10,7 +10,6 @@ extension YAMLNode {
         try fieldPath(try text(of: "\"\(key)\""), in: key)
     }
 
-    /// Returns the field path in `text`, which is a part of the value of `key`.
     func fieldPath(_ text: String, in key: String) throws(JobError) -> FieldPath {
         let path: FieldPath
         do throws(FieldPathError) { path = try FieldPath(text) } catch { throw self.error("\"\(key)\": \(error)") }

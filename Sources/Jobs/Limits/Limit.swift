@@ -168,6 +168,5 @@ package struct ThrottleLimits: Hashable, Sendable {
     /// ledger might still list the document.
     package var ledgerLag: Duration = .seconds(60)
 
-    /// Creates the default limits.
     package init() {}
 }

@@ -88,7 +88,6 @@ package struct PauseWindow: Hashable, Sendable {
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// An error in the text of a pause window.
 package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message, which says what is wrong and how to correct it.
     package let description: String

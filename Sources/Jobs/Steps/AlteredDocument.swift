@@ -20,7 +20,6 @@ package struct AlteredDocument: Hashable, Sendable {
     /// - Parameter field: the path of the field, or the name of the variable after a dollar sign.
     package init(knownAt field: String) { self.init(.string("$\(field)")) }
 
-    /// Creates a constant condition.
     package init(_ value: Bool) { self.init(["$literal": .bool(value)]) }
 
     private init(_ condition: BSONValue) {

@@ -5,7 +5,6 @@ package struct Assignment {
     /// The fields and their new values; ``Expression/removed`` removes a field.
     let writes: [(path: FieldPath, value: Expression)]
 
-    /// Creates an assignment of values to fields.
     package init(writes: [(path: FieldPath, value: Expression)]) { self.writes = writes }
 
     /// The new value of each field at the top level of the object.

@@ -37,7 +37,6 @@ package struct ClientObstacle: Hashable, Sendable {
     /// A clause that says how the operator can solve the problem.
     package var remedy: String
 
-    /// Creates an obstacle from its parts.
     package init(text: String, count: Int, namespace: Namespace, samples: [BSONValue], remedy: String) {
         (self.text, self.count, self.namespace) = (text, count, namespace)
         (self.samples, self.remedy) = (samples, remedy)
@@ -51,7 +50,6 @@ package struct ClientCreation: Hashable, Sendable {
     /// The document to insert, with its `_id`.
     package var document: BSONDocument
 
-    /// Creates the description of a document to insert.
     package init(namespace: Namespace, document: BSONDocument) {
         (self.namespace, self.document) = (namespace, document)
     }

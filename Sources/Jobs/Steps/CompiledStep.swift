@@ -5,7 +5,6 @@ package import ServerSchema
 /// A step in the form that the server runs: the conditions under which a document needs the step or is skipped, and the
 /// values that the step writes.
 package struct CompiledStep: Sendable {
-    /// The step that is compiled.
     package let step: Step
     /// The condition ``needs`` without the test of ``altered``: a document that meets it may need the step.
     ///

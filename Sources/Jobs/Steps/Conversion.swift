@@ -24,7 +24,6 @@ package struct Conversion: Hashable, Sendable {
         case milliseconds
     }
 
-    /// The type that values are converted to.
     package let target: SchemaType
     var unit = Unit.milliseconds
     /// Whether a result is written even if converting it back gives another value.

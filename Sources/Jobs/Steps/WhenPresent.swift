@@ -49,7 +49,6 @@ struct TargetRule: Hashable, Sendable {
         return .any([target.isMissing, .all([target.isMissingOrNull, !value.isMissingOrNull])])
     }
 
-    /// Whether the step writes `value` to the target.
     func isWanted(_ value: Expression, in target: Expression) -> Expression {
         whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
     }

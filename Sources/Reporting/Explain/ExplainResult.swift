@@ -6,7 +6,6 @@ package struct ExplainResult: Reportable {
     private let pages: [Explanation]
     private let isList: Bool
 
-    /// Creates the list of all codes.
     package init() { (pages, isList) = (Explanation.all, true) }
 
     /// Creates the pages of a code.
@@ -17,7 +16,6 @@ package struct ExplainResult: Reportable {
         if pages.isEmpty { throw UnknownCode(code) }
     }
 
-    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String { text(width: layout.width) + "\n" }
 
     /// Returns the result as text for a terminal.
@@ -57,7 +55,6 @@ package struct ExplainResult: Reportable {
         }.replacing("\\|", with: "|")
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         let codes = pages.map { page -> ReportValue in
             let statements = page.statements.map { ($0.title.replacing(" ", with: "_"), ReportValue.string($0.text)) }

@@ -28,12 +28,10 @@ package struct Explanation: Hashable, Sendable {
 
     /// The code that the page explains.
     package let code: String
-    /// The kind of the code.
     package let section: Section
     /// The statements of the page, in the order of the section's columns; statements without a text are left out.
     package let statements: [Statement]
 
-    /// The pages of all codes.
     package static let all: [Explanation] = Section.all.flatMap(pages)
 
     /// Returns a statement of the page on an order of work, without Markdown.

@@ -7,7 +7,6 @@ import ServerSchema
 package struct GitLabReport: Sendable {
     private let report: Report
 
-    /// Creates the GitLab form of a report.
     package init(_ report: Report) { self.report = report }
 
     /// The JSON text: an array with an object for each finding and each failing part; it ends with a line break.

@@ -8,7 +8,6 @@ struct LocatedFindings {
     struct Entry {
         /// The code of the finding, or the name of the part.
         let code: String
-        /// The severity of the entry.
         let severity: Severity
         /// The message, in one line.
         let message: String
@@ -28,7 +27,6 @@ struct LocatedFindings {
         let acceptance: String?
     }
 
-    /// The severity of an entry.
     enum Severity {
         /// The entry makes the command exit with code 1.
         case failure

@@ -4,7 +4,6 @@ import BSON
 package struct MarkdownReport {
     private let report: Report
 
-    /// Wraps a report.
     package init(_ report: Report) { self.report = report }
 
     /// The report as Markdown, which ends with a line break.

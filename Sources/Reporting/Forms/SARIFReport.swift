@@ -8,7 +8,6 @@ import ServerSchema
 package struct SARIFReport: Sendable {
     private let report: Report
 
-    /// Wraps a report.
     package init(_ report: Report) { self.report = report }
 
     /// The JSON text, which ends with a line break.

@@ -61,7 +61,6 @@ struct TextGrid {
         return widths
     }
 
-    /// Returns the lines of a row.
     private func lines(of row: [[String]], in levels: [Report.Level?], _ widths: [Int]) -> [String] {
         (0..<(row.map(\.count).max() ?? 0)).map { number in
             var line = columns.indices.map { column in

@@ -4,7 +4,6 @@ import BSON
 package protocol Reportable: Sendable {
     /// Returns the result as text, for a person.
     func text(_ layout: TextLayout) -> String
-    /// The result as JSON.
     var json: JSONReport { get }
     /// The report from which every output format except JSON and JSON lines is rendered.
     var report: Report { get }
@@ -35,7 +34,6 @@ package struct TextLayout: Sendable {
         self.isColored = isColored
     }
 
-    /// The layout for a report file.
     package static var file: TextLayout {
         var layout = TextLayout()
         layout.isKept = true

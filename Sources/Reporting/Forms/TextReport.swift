@@ -9,7 +9,6 @@ package struct TextReport {
     private let layout: TextLayout
     private let paint: Paint
 
-    /// Wraps a report.
     package init(_ report: Report, _ layout: TextLayout = TextLayout()) {
         (self.report, self.layout) = (report, layout)
         paint = Paint(isOn: layout.isColored)

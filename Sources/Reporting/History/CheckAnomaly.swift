@@ -64,7 +64,6 @@ extension CheckSummary {
     /// All findings of the check, including the findings that the operator accepts.
     fileprivate var allFindings: [Finding] { findings + accepted }
 
-    /// Returns the number of documents that have the finding in this check.
     fileprivate func documents(with finding: Finding) -> Int {
         allFindings.first { $0.isSame(as: finding) }?.documents ?? 0
     }

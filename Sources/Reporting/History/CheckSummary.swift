@@ -80,7 +80,6 @@ package struct CheckSummaryError: Error, CustomStringConvertible {
     /// The reason why the file or document cannot be read, as a clause.
     package let description: String
 
-    /// Creates an error from the reason.
     package init(_ description: String) { self.description = description }
 }
 

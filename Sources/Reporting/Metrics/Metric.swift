@@ -2,7 +2,6 @@
 package struct Metric: Sendable {
     enum Kind: String, Sendable { case gauge, counter }
 
-    /// A label's name and value.
     package typealias Label = (name: String, value: String)
 
     private let name: String
@@ -14,17 +13,14 @@ package struct Metric: Sendable {
         (self.name, self.kind, self.help, self.samples) = ("shipshape_\(name)", kind, help, samples)
     }
 
-    /// Creates a metric from counts.
     init(_ name: String, _ help: String, counts: [(labels: [Label], value: Int)]) {
         self.init(name, help, counts.map { ($0.labels, Double($0.value)) })
     }
 
-    /// Creates a metric with one value.
     init(_ name: String, _ help: String, _ labels: [Label], _ value: Double) {
         self.init(name, help, [(labels, value)])
     }
 
-    /// Creates a metric with one count.
     init(_ name: String, _ help: String, _ labels: [Label], _ value: Int, kind: Kind = .gauge) {
         self.init(name, help, [(labels, Double(value))], kind: kind)
     }

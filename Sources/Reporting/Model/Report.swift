@@ -23,17 +23,14 @@ package struct Report: Sendable {
     package var title: String
     /// The verdict, in one sentence.
     package var headline: String
-    /// The level of the verdict.
     package var level: Level
     /// The file or folder that the report covers, such as the schema; `nil` if it covers none.
     ///
     /// Some output formats need a position in a file for every text. They show this file for a text without a position.
     package var file: String?
-    /// The parts of the verdict.
     package var parts: [Part] = []
     /// The lines that the text format shows instead of ``Figures/facts``: the figures in words, one line each.
     package var lines: [String] = []
-    /// The figures of the result.
     package var figures = Figures()
     /// The findings, by collection, file or job.
     package var sections: [Section] = []
@@ -50,7 +47,6 @@ package struct Report: Sendable {
     /// How the report's sections are shown.
     package var style = Style()
 
-    /// Creates a report with the values that every report has.
     package init(command: String, title: String, headline: String, level: Level) {
         self.command = command
         self.title = title
@@ -98,15 +94,11 @@ extension Report {
 
     /// A part of a verdict, such as the verdict on the documents or on the limit of unsynced documents.
     package struct Part: Sendable {
-        /// The name of the part.
         package var name: String
-        /// The level of the part.
         package var level: Level
-        /// The verdict of the part, in one word.
         package var word: String
         /// Whether the part makes the command exit with code 1.
         package var isFailure = false
-        /// The verdict of the part, in one sentence.
         package var sentence: String
         /// The figures of the part, which the text format shows instead of the sentence; `nil` if there are none.
         package var figures: String?
@@ -114,17 +106,13 @@ extension Report {
         package var reasons: [String] = []
     }
 
-    /// A figure with its name.
     package struct Fact: Sendable {
-        /// The name of the figure.
         package var name: String
-        /// The figure, as text.
         package var value: String
     }
 
     /// Amounts that add up towards a limit.
     package struct Gauge: Sendable {
-        /// The title of the gauge.
         package var title: String
         /// A summary of the amounts, in one sentence.
         package var summary: String
@@ -134,11 +122,8 @@ extension Report {
         package var amounts: [Amount]
     }
 
-    /// An amount with its name.
     package struct Amount: Sendable {
-        /// The name of the amount.
         package var name: String
-        /// The value of the amount.
         package var value: Int
         /// The level of the amount, which decides its colour.
         package var level: Level
@@ -146,7 +131,6 @@ extension Report {
 
     /// A chart of bars, each of one or more amounts.
     package struct Chart: Sendable {
-        /// The title of the chart.
         package var title: String
         /// The kind of thing that a bar shows, as a column title.
         package var kind: String
@@ -154,17 +138,13 @@ extension Report {
         package var bars: [Bar]
     }
 
-    /// A bar of amounts.
     package struct Bar: Sendable {
-        /// The name of the bar.
         package var name: String
         /// The amounts of the bar, from left to right.
         package var amounts: [Amount]
     }
 
-    /// A column of a table.
     package struct Column: Sendable {
-        /// The title of the column.
         package var title: String
         /// Whether the column has figures, which are aligned to the right.
         package var isNumber = false
@@ -172,29 +152,24 @@ extension Report {
         package var isAdvice = false
     }
 
-    /// A cell of a table.
     package struct Cell: Sendable, ExpressibleByStringInterpolation {
-        /// The text of the cell.
         package var text: String
         /// The level of the verdict that the cell shows; `nil` if the cell shows no verdict.
         package var level: Level?
         /// Whether the text, such as a name or a path, is shown as code.
         package var isCode = false
 
-        /// Creates a cell.
         package init(_ text: String, level: Level? = nil, isCode: Bool = false) {
             self.text = text
             self.level = level
             self.isCode = isCode
         }
 
-        /// Creates a cell with plain text.
         package init(stringLiteral text: String) { self.init(text) }
     }
 
     /// A table of rows and columns.
     package struct Table: Sendable {
-        /// The title of the table.
         package var title: String
         /// The columns, from left to right.
         package var columns: [Column]
@@ -208,11 +183,9 @@ extension Report {
         package var name: String
         /// Remarks on the collection, file or job; empty if there are none.
         package var about = ""
-        /// A summary of the section.
         package var summary = ""
         /// The columns of the table of the section's findings.
         package var columns: [Column] = []
-        /// The findings of the section.
         package var findings: [Finding] = []
         /// Remarks that follow the findings, one sentence each.
         package var remarks: [String] = []
@@ -220,7 +193,6 @@ extension Report {
 
     /// A finding, which is a row in the section's table.
     package struct Finding: Sendable {
-        /// The level of the finding.
         package var level: Level
         /// Whether the finding makes the command exit with code 1.
         package var isFailure: Bool
@@ -255,11 +227,8 @@ extension Report {
 
     /// A chart of values over time, drawn as lines.
     package struct Series: Sendable {
-        /// The title of the series.
         package var title: String
-        /// The unit of the values.
         package var unit: String
-        /// The lines of the chart.
         package var lines: [Line]
         /// The labels of the points in time, which are at equal distances.
         package var points: [String]
@@ -270,7 +239,6 @@ extension Report {
 
         /// A line of the chart, with a value at each point in time.
         package struct Line: Sendable {
-            /// The name of the line.
             package var name: String
             /// The level of the line, which decides its colour.
             package var level: Level
@@ -292,7 +260,6 @@ extension Report {
         }
     }
 
-    /// All findings, each with its section.
     package var findings: [(section: Section, finding: Finding)] {
         allSections.flatMap { section in section.findings.map { (section, $0) } }
     }
@@ -322,6 +289,5 @@ extension Report {
             }
     }
 
-    /// The notes and the warnings of the report.
     package var allNotes: [String] { notes + warnings }
 }

@@ -17,7 +17,6 @@ package struct MirrorResult: Reportable {
 
     private var counts: MirrorCounts { outcome.counts }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "partner mirror",

@@ -17,7 +17,6 @@ package struct PartnerInitResult: Reportable {
         (self.plan, created, self.ids, self.next) = (plan, report, ids, next)
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         let refusals = created.map(\.refusals).flatMap { $0.count > 0 ? $0 : nil } ?? plan.refusals
         return JSONReport(

@@ -10,7 +10,6 @@ package struct PartnerStatusResult: Reportable {
     /// - Parameter ids: how `_id`s are shown.
     package init(_ status: PartnerStatus, ids: IDDisplay = .shown) { (found, self.ids) = (status, ids) }
 
-    /// The result as JSON.
     package var json: JSONReport {
         func time(_ milliseconds: Int64?) -> String? { milliseconds.map { "\(ServerTime(milliseconds: $0))" } }
         return JSONReport(

@@ -13,7 +13,6 @@ package struct PartnerVerifyResult: Reportable {
         (found, self.ids, self.next) = (comparison, ids, next)
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "partner verify",

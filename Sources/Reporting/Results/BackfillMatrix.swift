@@ -88,7 +88,6 @@ package struct BackfillMatrix: Reportable {
         ]
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "backfill databases",

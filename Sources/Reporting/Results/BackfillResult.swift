@@ -187,10 +187,8 @@ package struct BackfillResult: Reportable {
 package struct BackfillPlanResult {
     private let plan: BackfillPlan
 
-    /// Wraps a plan.
     package init(_ plan: BackfillPlan) { self.plan = plan }
 
-    /// The plan as text.
     package var text: String {
         let (all, needing) = (plan.collection.documents.documents, plan.needing)
         let needs = needing.map { "\($0.grouped) of \(all) \($0 == 1 ? "needs it" : "need it")" }

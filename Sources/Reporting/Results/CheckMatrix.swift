@@ -5,7 +5,6 @@ import ServerSchema
 
 /// The report of a check of many databases that have the same schema, with a row per database.
 package struct CheckMatrix: Reportable {
-    /// A database, with the report of its check.
     package struct Entry: Sendable {
         let database: String
         /// The report of the check; `nil` if the database has none of the schema's collections.
@@ -13,12 +12,10 @@ package struct CheckMatrix: Reportable {
         /// Which findings make the check fail.
         let policy: FailurePolicy
 
-        /// Creates an entry.
         package init(database: String, report: CheckReport?, policy: FailurePolicy) {
             (self.database, self.report, self.policy) = (database, report, policy)
         }
 
-        /// Whether the database fails the check.
         var hasFailed: Bool { report.map(policy.fails) ?? false }
     }
 
@@ -94,7 +91,6 @@ package struct CheckMatrix: Reportable {
         ]
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "check databases",

@@ -30,10 +30,8 @@ package struct CheckResult: Reportable {
         (self.showsFilters, self.next, self.places) = (showsFilters, next, places)
     }
 
-    /// Whether the check fails.
     package var hasFailed: Bool { policy.fails(found) || policy.includesAnomalies && !history.anomalies.isEmpty }
 
-    /// The result as JSON.
     package var json: JSONReport { CheckReportJSON(found, ids: ids, history: history).json }
 
     /// The report from which every output format except JSON and JSON lines is rendered.

@@ -20,14 +20,12 @@ package struct ConfigResult: Reportable {
     private let environments: [(name: String, isProtected: Bool)]
     private let rows: [Row]
 
-    /// Creates the result.
     package init(
         file: String?, environment: String?, environments: [(name: String, isProtected: Bool)], rows: [Row]
     ) {
         (self.file, self.environment, self.environments, self.rows) = (file, environment, environments, rows)
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "doctor settings",

@@ -6,7 +6,6 @@ import ServerSchema
 package struct DiffResult: Reportable {
     let found: DiffReport
 
-    /// Wraps a report.
     package init(_ report: DiffReport) { found = report }
 
     /// The report from which every output format except JSON and JSON lines is rendered.
@@ -96,7 +95,6 @@ package struct DiffResult: Reportable {
 extension SchemaChange.Verdict {
     fileprivate static let gravestFirst: [Self] = [.breaking, .versioned, .served, .nonBreaking]
 
-    /// The level with which a report shows a change that has this verdict.
     var level: Report.Level {
         switch self {
         case .breaking: .error

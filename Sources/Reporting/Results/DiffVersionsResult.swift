@@ -29,7 +29,6 @@ package struct DiffVersionsResult: Reportable {
         reports.flatMap(\.notes).reduce(into: []) { notes, note in if !notes.contains(note) { notes.append(note) } }
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "diff versions",

@@ -51,7 +51,6 @@ package struct DoctorResult: Reportable {
         return counts.isEmpty ? "Nothing is wrong\(what)." : "\(counts.joined(separator: ", "))\(what)."
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         let checks = found.findings.map { finding in
             [

@@ -27,7 +27,6 @@ package struct EnforceResult: Reportable {
         }
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         func validation(_ validation: Validation) -> ReportValue {
             [

@@ -57,7 +57,6 @@ package struct HistoryResult: Reportable {
             })
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "history",

@@ -14,7 +14,6 @@ package struct ImportResult: Reportable {
     /// Whether the user wants strings with a format, such as dates, to stay strings in the validator.
     private let keepsStrings: Bool
 
-    /// Creates the result.
     package init(
         _ imported: ImportedSchema, from source: String, for namespace: Namespace?, in file: String?, keepsStrings: Bool
     ) {
@@ -31,7 +30,6 @@ package struct ImportResult: Reportable {
         return TextReport(report, layout).text
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "schema import",

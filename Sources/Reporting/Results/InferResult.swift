@@ -8,7 +8,6 @@ import ServerSchema
 package struct InferResult: Reportable {
     let found: InferReport
 
-    /// Wraps a report.
     package init(_ report: InferReport) { found = report }
 
     /// The report from which every output format except JSON and JSON lines is rendered.

@@ -48,7 +48,6 @@ package struct LintResult: Reportable {
 }
 
 extension LintFinding.Level {
-    /// The level that a report shows for a finding of this level.
     fileprivate var reported: Report.Level {
         switch self {
         case .error: .error
@@ -69,7 +68,6 @@ extension LintReport {
         return counts.isEmpty ? "Nothing found in \(schemas)." : "\(counts.joined(separator: ", ")) in \(schemas)."
     }
 
-    /// The findings that a result lists.
     var listed: [LintFinding] { findings.sorted { $0.level < $1.level }.prefix(Report.mostListed).sorted() }
 
     /// A note on the findings that are only counted; empty if all are listed.

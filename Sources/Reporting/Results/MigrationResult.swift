@@ -6,10 +6,8 @@ package import JobState
 package struct MigrationResult: Reportable {
     private let found: MigrationReport
 
-    /// Wraps a report.
     package init(_ report: MigrationReport) { found = report }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "backfill folder",
@@ -75,7 +73,6 @@ package struct MigrationStatusResult: Reportable {
             : nextAfterDeploy(of: plan.waiting, plan.deployToRecord.map { plan.path(of: $0) })
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "status folder",

@@ -17,7 +17,6 @@ package struct ModelsResult: Reportable {
         self.notes = notes.map { "\($0)" }
     }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "schema models",

@@ -43,7 +43,6 @@ package struct PlanResult: Reportable {
         (self.isWritten, self.ids, self.command) = (isWritten, ids, command)
     }
 
-    /// Returns the result as text.
     package func text(_ layout: TextLayout) -> String {
         // If no files were written, the result is the text of the job files, as one stream of YAML documents.
         if !isWritten, !(files.isEmpty && partners.isEmpty) {

@@ -7,7 +7,6 @@ import Running
 package struct UndoResult: Reportable {
     let found: UndoReport
 
-    /// Wraps a report.
     package init(_ report: UndoReport) { found = report }
 
     /// The report from which every output format except JSON and JSON lines is rendered.

@@ -45,7 +45,6 @@ package struct UnsyncedResult: Reportable {
             + app.headroom(limit: found.limit).grouped
     }
 
-    /// Returns the section that has a finding for each collection of an app.
     private func section(_ app: UnsyncedReport.App) -> Report.Section {
         let table = found.table(of: app)
         return Report.Section(

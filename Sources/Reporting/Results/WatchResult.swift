@@ -5,12 +5,10 @@ package import Watching
 package struct WatchResult: Reportable {
     private let outcome: WatchOutcome
 
-    /// Wraps the outcome of a watch.
     package init(_ outcome: WatchOutcome) { self.outcome = outcome }
 
     private var counts: WatchCounts { outcome.counts }
 
-    /// The result as JSON.
     package var json: JSONReport {
         JSONReport(
             "ledger follow",

@@ -16,7 +16,6 @@ package struct Headroom: Hashable, Sendable {
     /// The sum of ``ledger`` and ``pending`` must stay below this number.
     package var ceiling: Int
 
-    /// Creates a headroom from its counts.
     package init(ledger: LedgerCount?, pending: Int, ceiling: Int) {
         self.ledger = ledger
         self.pending = pending

@@ -5,12 +5,9 @@ package import Jobs
 
 /// The limit of unsynced documents, which all jobs and partner jobs with the same state database share.
 package struct SharedLimit {
-    /// The ledger of unsynced documents.
     package let ledger: UnsyncLedger
-    /// The limits of the job or the partner job.
     package let limits: Job.Limits
 
-    /// Creates the limit from the ledger and from the limits of the job or the partner job.
     package init(ledger: UnsyncLedger, limits: Job.Limits) { (self.ledger, self.limits) = (ledger, limits) }
 
     /// Returns the current headroom: how many more documents may become unsyncable.

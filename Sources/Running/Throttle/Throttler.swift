@@ -197,7 +197,6 @@ package struct ThrottleWait: Hashable, Sendable {
     /// How long the run waited for the reason, in seconds; several reasons may apply at the same time.
     package var seconds: Double
 
-    /// Creates a wait from a reason and a time.
     package init(waitReason: WaitReason, seconds: Double) {
         self.waitReason = waitReason
         self.seconds = seconds

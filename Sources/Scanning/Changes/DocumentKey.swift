@@ -17,7 +17,6 @@ package struct DocumentKey: Hashable, Sendable, BitwiseCopyable {
         hash = hasher.hash.high
     }
 
-    /// Creates a key from the `hash` of an earlier key.
     init(hash: UInt64) { self.hash = hash }
 }
 

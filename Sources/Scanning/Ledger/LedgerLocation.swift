@@ -57,7 +57,6 @@ package struct LedgerUnreadable: Error, Hashable, CustomStringConvertible {
     /// The namespace of the ledger that cannot be read.
     package let namespace: Namespace
 
-    /// Creates the error for the ledger with the given namespace.
     package init(_ namespace: Namespace) { self.namespace = namespace }
 
     /// The message, which says which privileges are missing, and what to do.

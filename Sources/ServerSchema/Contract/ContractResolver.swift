@@ -24,7 +24,6 @@ struct ContractResolver {
     /// The most fields of all validators together; types that contain each other several times multiply them.
     private static let mostNodes = 100_000
 
-    /// Adds the blocks of a file, and the errors of its syntax.
     mutating func add(_ read: [PrismaSyntax.Block], _ errors: [SchemaError]) {
         self.errors += errors
         for block in read {
@@ -48,7 +47,6 @@ struct ContractResolver {
         if !errors.contains(error) { errors.append(error) }
     }
 
-    /// Returns the schemas of the collections by name.
     mutating func resolve() -> [String: SchemaNode] {
         for block in blocks where block.keyword.text == "type" { _ = object(block, inside: [block.name.text]) }
         let models = blocks.filter { $0.keyword.text == "model" }
@@ -191,7 +189,6 @@ extension ContractResolver {
     /// A model that is stored in the collection of its base, and the value of the base's discriminator that selects it.
     private typealias Variant = (model: PrismaSyntax.Block, value: String)
 
-    /// Returns the schema of a model's documents.
     private mutating func root(_ model: PrismaSyntax.Block, _ variants: [Variant]) -> SchemaNode {
         var root = object(model)
         root.title = model.name.text
@@ -265,7 +262,6 @@ extension PrismaSyntax.Block {
         attributes["map"]?.text ?? name.text.prefix(1).lowercased() + name.text.dropFirst()
     }
 
-    /// Returns the name of a field in documents.
     fileprivate func storedName(of line: PrismaSyntax.Field) -> String {
         keyword.text == "model" ? line.attributes["map"]?.text ?? line.name.text : line.name.text
     }

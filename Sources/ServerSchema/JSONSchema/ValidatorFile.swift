@@ -4,7 +4,6 @@ internal import BSON
 ///
 /// The file is the validator itself, a `collMod` or `create` command, or an entry of `db.getCollectionInfos()`.
 struct ValidatorFile {
-    /// The value of the validator's `$jsonSchema`.
     let schema: LocatedJSON
     /// The conditions of the validator other than `$jsonSchema`.
     let others: [LocatedJSON.Member]

@@ -8,7 +8,6 @@ public struct DeploymentFacts: Sendable {
         case replicaSet = "replica set"
         /// A single server, which cannot sync because it has no change streams.
         case standalone
-        /// A sharded cluster.
         case sharded = "sharded cluster"
         /// An Atlas serverless instance.
         case serverless = "serverless instance"

@@ -30,7 +30,6 @@ struct PrismaLint {
             remedy: remedy)
     }
 
-    /// Returns the finding for a field that Prisma refuses.
     func refused(
         _ field: PrismaSchema.Field, at location: SourceLocation? = nil, _ message: String, remedy: String
     ) -> LintFinding {

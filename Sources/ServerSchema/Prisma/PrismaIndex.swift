@@ -1,13 +1,10 @@
 /// An index that a Prisma schema declares: `@unique` on a field, or `@@unique`, `@@index` or `@@fulltext` on a model.
 package struct PrismaIndex {
-    /// The attribute as the file has it.
     let attribute: PrismaSyntax.Attribute
     /// The indexed fields: the names of the schema, with dots into embedded types.
     var fields: [Field] = []
-    /// Whether the attribute is on a field.
     let isOnField: Bool
 
-    /// An indexed field.
     struct Field: Hashable {
         var path: String
         /// The arguments in parentheses, such as `sort: Desc`, each in the words of the file.

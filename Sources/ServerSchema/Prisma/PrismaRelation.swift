@@ -67,7 +67,6 @@ extension PrismaSchema {
 }
 
 extension PrismaSchema.Field {
-    /// The name of the field in the documents, which is `_id` for the `@id`.
     fileprivate var documentName: String { isID ? "_id" : storedName }
 
     fileprivate var keyType: SchemaType? { if case .scalar(let scalar) = type { writtenType(of: scalar) } else { nil } }

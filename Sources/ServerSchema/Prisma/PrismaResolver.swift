@@ -10,7 +10,6 @@ struct PrismaResolver {
     /// The enums are resolved before the fields, because the default of a field may be a value of an enum.
     private(set) var enums: [String: PrismaSchema.Enumeration] = [:]
 
-    /// Adds the blocks of a file.
     mutating func add(_ blocks: [PrismaSyntax.Block]) { self.blocks += blocks }
 
     /// Whether there are so many errors that no more of them are collected.

@@ -1,6 +1,5 @@
 internal import BSON
 
-/// Converts a Prisma schema into the schemas of collections.
 extension PrismaSchema {
     /// Returns the schemas of the collections that the models describe; ignored models get only a note.
     ///

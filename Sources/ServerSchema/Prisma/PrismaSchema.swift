@@ -9,7 +9,6 @@ package struct PrismaSchema: Sendable {
     package internal(set) var models: [Model] = [] { didSet { indexes.models = NameIndex(count: models.count) } }
     /// The embedded types of the schema.
     package internal(set) var types: [Model] = [] { didSet { indexes.types = NameIndex(count: types.count) } }
-    /// The enums of the schema.
     package internal(set) var enums: [Enumeration] = [] { didSet { indexes.enums = NameIndex(count: enums.count) } }
     /// Notes on the parts of the schema that this program ignores, such as views.
     package internal(set) var notes: [SchemaNote] = []
@@ -17,7 +16,6 @@ package struct PrismaSchema: Sendable {
     var url: URL?
     /// The `datasource` block; `nil` for a schema that was not read from files.
     var datasource: PrismaSyntax.Block?
-    /// The files that the schema was read from.
     package let files: [SchemaSource]
     /// The indexes of long lists of names; `nil` for a short list.
     private var indexes: (models: NameIndex?, types: NameIndex?, enums: NameIndex?) = (nil, nil, nil)
@@ -58,7 +56,6 @@ package struct PrismaSchema: Sendable {
 
     /// A model, whose records are the documents of a collection; or an embedded type.
     package struct Model: Sendable {
-        /// The name of the model or type in the schema.
         package var name: String
         /// The position of the model's or type's name in the file.
         package var location: SourceLocation
@@ -75,7 +72,6 @@ package struct PrismaSchema: Sendable {
         var attributes: [PrismaSyntax.Attribute] = []
         private var index: NameIndex?
 
-        /// Creates a model or a type without fields.
         package init(name: String, location: SourceLocation, collection: String) {
             (self.name, self.location, self.collection) = (name, location, collection)
         }
@@ -86,11 +82,9 @@ package struct PrismaSchema: Sendable {
 
     /// A field of a model or an embedded type.
     package struct Field: Sendable {
-        /// The name of the field in the schema.
         package var name: String
         /// The position of the field's name in the file.
         package var location: SourceLocation
-        /// The name of the field in the documents.
         package var storedName: String
         /// Whether ``storedName`` comes from `@map`.
         package var isMapped = false
@@ -102,9 +96,7 @@ package struct PrismaSchema: Sendable {
         package var nativeType: (type: NativeType, location: SourceLocation)?
         /// The field's default, from `@default`; `nil` if it has none.
         package var defaultValue: Default?
-        /// Whether the field is the `@id`.
         package var isID = false
-        /// Whether the field is `@unique`.
         package var isUnique = false
         /// Whether the client leaves the field out (`@ignore`).
         package var isIgnored = false
@@ -116,7 +108,6 @@ package struct PrismaSchema: Sendable {
         package var comment: String?
         /// The arguments that the text has for ``isUnique``, in parentheses; empty if there are none.
         package var uniqueArguments = ""
-        /// The attributes of the field, as the file has them.
         var attributes: [PrismaSyntax.Attribute] = []
 
         /// Creates a field whose name in the documents is `storedName`.
@@ -140,7 +131,6 @@ package struct PrismaSchema: Sendable {
         case required, optional, list
     }
 
-    /// The type of a field.
     package enum FieldType: Hashable, Sendable {
         case scalar(PrismaScalar)
         /// An enum, by its name.
@@ -167,7 +157,6 @@ package struct PrismaSchema: Sendable {
         case json = "Json"
     }
 
-    /// The default of a field, from `@default`.
     package enum Default: Hashable, Sendable {
         /// A constant, which the client also returns for a required field that is missing or null.
         case constant(BSONValue)
@@ -188,17 +177,13 @@ package struct PrismaSchema: Sendable {
         package var name: String?
     }
 
-    /// An enum of a Prisma schema.
     package struct Enumeration: Sendable {
-        /// The name of the enum in the schema.
         package var name: String
         /// The position of the enum's name in the file.
         package var location: SourceLocation
-        /// The values of the enum.
         package var values: [Value] = [] { didSet { index = NameIndex(count: values.count) } }
         private var index: NameIndex?
 
-        /// Creates an enum.
         package init(name: String, location: SourceLocation, values: [Value] = []) {
             (self.name, self.location) = (name, location)
             self.values = values
@@ -207,7 +192,6 @@ package struct PrismaSchema: Sendable {
         /// The value with this name in the schema; `nil` if the enum has none.
         subscript(name: String) -> Value? { values.first(named: name, by: index, \.name) }
 
-        /// A value of an enum of a Prisma schema.
         package struct Value: Sendable {
             /// The name of the value in the schema, which programs use.
             package var name: String
@@ -216,7 +200,6 @@ package struct PrismaSchema: Sendable {
             /// The string that documents contain for the value.
             package var storedName: String
 
-            /// Creates a value of an enum.
             package init(name: String, location: SourceLocation, storedName: String) {
                 (self.name, self.location, self.storedName) = (name, location, storedName)
             }

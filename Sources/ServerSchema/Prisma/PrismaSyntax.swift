@@ -32,7 +32,6 @@ enum PrismaSyntax {
     /// The type of a field as the file writes it, such as `String[]`.
     struct TypeName: Sendable {
         var name: Name
-        /// Whether the type is `Unsupported("…")`.
         var isUnsupported = false
         var arity = PrismaSchema.Arity.required
         /// Whether the type is a list that may be missing, as `String[]?`; only in a contract of Prisma 8.

@@ -46,7 +46,7 @@ extension CheckCommand {
             report.verdict.stopping + report.verdict.possiblyStopping > 0
         else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
         // For documents that only a unique index refuses, a plan of the new schema alone has the jobs.
-        guard report.total.refused.new < report.total.newCertain else {
+        guard report.total.refused.new < report.verdict.stopping else {
             return "\(NextCommand("plan", [schema.name], place + [("--out", PlanFiles.folderForRepairs)]))"
         }
         return "\(NextCommand("plan", [active.name, schema.name], place + [("--out", "jobs")]))"

@@ -12,7 +12,6 @@ internal import ServerSchema
 /// model.
 struct CheckSubject {
     let schema: ServerSchema
-    /// Whether the operator named a schema.
     let hasSchema: Bool
     /// The engine, with the known facts about its clients; `nil` if the operator named no engine.
     let engine: EngineSettings?

@@ -15,7 +15,6 @@ struct ComparedSchemas {
     let only: Namespace?
     /// Whether the old schema is of Prisma 6, and the new one a contract of Prisma 8.
     let isUpgrade: Bool
-    /// The arguments by which the operator named the schemas.
     private let names: (old: SchemaArgument, new: SchemaArgument)
     /// Notes on the comparison of two dialects.
     private var notes: [String] = []

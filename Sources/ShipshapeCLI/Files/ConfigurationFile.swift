@@ -32,7 +32,6 @@ struct ConfigurationFile: Sendable {
     private(set) var path: String?
     /// The file's top-level values, by the name of the setting.
     private(set) var values: [String: Entry] = [:]
-    /// The environments by name.
     private(set) var environments: [String: Section] = [:]
     /// The schema that `check`, `lint` and `doctor` read if the command line names none; `nil` if the file names none
     /// either.
@@ -51,7 +50,6 @@ struct ConfigurationFile: Sendable {
     /// The commands to run at events of a run, by the name of the event, as `--on` takes them.
     private(set) var hooks: [String: String] = [:]
 
-    /// Creates a configuration without settings.
     init() {}
 
     /// Reads the file at `path`, or the one that `SHIPSHAPE_CONFIG` names, or `shipshape.yml` if it exists.

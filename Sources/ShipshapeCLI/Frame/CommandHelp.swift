@@ -109,7 +109,6 @@ enum BriefHelp {
     }
 }
 
-/// The command that a command line names.
 struct ShownCommand {
     let type: any ParsableCommand.Type
     /// The words of the command's name, without the program's.

@@ -34,7 +34,6 @@ struct Exclusion<Command>: Sendable {
         Self(first: first, second: second, isNeed: true, reason: reason)
     }
 
-    /// The sentence that the operator reads.
     var sentence: String {
         isNeed ? "\(first.name) needs \(second.name): \(reason)" : "\(first.name) excludes \(second.name): \(reason)"
     }

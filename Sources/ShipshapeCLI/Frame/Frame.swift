@@ -55,7 +55,6 @@ extension ConnectedCommand {
     var selected: ConnectionFlags? { connection }
 }
 
-/// A command that writes to a deployment.
 protocol WritingCommand: ConnectedCommand {
     var protection: ProtectionFlags { get }
 }
@@ -78,7 +77,6 @@ struct Work {
     var writes: [String?] = []
     /// The message for a signal that comes while nothing is half done.
     var idle = "stopped by a signal; nothing was written"
-    /// The work itself.
     var run: (Frame) async throws -> CommandOutcome
 
     /// Creates a work.

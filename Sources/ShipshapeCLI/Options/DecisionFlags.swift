@@ -34,10 +34,8 @@ struct DecisionFlags: ParsableArguments {
             valueName: "old"), completion: .fields)
     var embed: [String] = []
 
-    /// The values that `--default` states.
     var defaults: [StatedDefault] { defaultTexts.compactMap { StatedDefault($0) } }
 
-    /// The steps that the flags state.
     var steps: [StatedStep] { all.compactMap { StatedStep($0, $1) } }
 
     private var all: [(StatedStep.Kind, String)] {

@@ -24,7 +24,6 @@ struct OutputFlags: ParsableArguments {
     /// If `true`, all counts are needed, even counts for which a collection has to be scanned.
     var isKept: Bool { output != .text || !report.isEmpty }
 
-    /// Whether progress is shown.
     var showsProgress: Bool { !quiet }
 
     func validate() throws {

@@ -30,7 +30,6 @@ struct ScanFlags: ParsableArguments {
         return selection
     }
 
-    /// Reads the value of `--part`.
     static func part(parsing text: String) throws -> CheckPart {
         guard let part = CheckPart(text) else {
             throw ValidationError("it is not NUMBER/PARTS, such as 3/8, of at most \(CheckPart.maximumCount) parts")

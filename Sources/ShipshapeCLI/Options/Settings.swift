@@ -30,7 +30,6 @@ struct Settings: Sendable {
         fileprivate let value: any Sendable
     }
 
-    /// The configuration file that was read.
     let file: ConfigurationFile
     /// The environment that `--env` or `SHIPSHAPE_ENV` names; `nil` if there is none.
     let environment: String?
@@ -91,7 +90,6 @@ struct Settings: Sendable {
 
     private static let stored = Mutex(Settings())
 
-    /// The settings of this run.
     static var current: Settings { stored.withLock { $0 } }
 
     /// Makes these settings the ones that ``current`` returns.

@@ -2,9 +2,7 @@ internal import Backfill
 internal import Mongo
 internal import Privileges
 
-/// The database that holds the state of jobs.
 enum StateDatabase {
-    /// The name of the database in this run.
     static var name: String { Settings.current[Known.stateDatabase] }
 }
 

@@ -123,7 +123,6 @@ enum ExitStatus: Int32, Error {
         }
     }
 
-    /// Returns the exit code for an error that ends a command.
     static func code(for error: any Error) -> Int32 {
         let parsed = Shipshape.exitCode(for: error)
         // The argument parser returns 1 for an error that it does not know, so its code is used only for its own

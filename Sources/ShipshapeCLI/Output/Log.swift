@@ -6,7 +6,6 @@ internal import Synchronization
 
 /// The log of a command on standard error: lines with the time and the job, for a person or as JSON.
 enum Log {
-    /// The format of the log's lines.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json
     }

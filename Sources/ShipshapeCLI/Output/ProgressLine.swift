@@ -142,7 +142,6 @@ struct ProgressState {
 extension ProgressLine: ScanProgress {
     func note(_ line: String) { note(line, level: .info) }
 
-    /// Returns the shown progress of a check.
     static let ofCheck: @Sendable (Int?) -> any ScanProgress = { ProgressLine("check", total: $0, isShown: true) }
     /// Returns a progress of a check that is not shown.
     static let hidden: @Sendable (Int?) -> any ScanProgress = { ProgressLine("check", total: $0, isShown: false) }

@@ -66,7 +66,6 @@ final class RunMonitor: Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Reports that the work begins.
     func begin() {
         notify(.start)
         if throttles { write(.running) }

@@ -27,7 +27,6 @@ extension ClientTransform {
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {}
 }
 
-/// The outcome of a transform for one document.
 enum ClientOutcome: Hashable, Sendable {
     /// The new value of the step's target. The documents of `creating` are inserted in another collection before the
     /// value is written.

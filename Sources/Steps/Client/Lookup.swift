@@ -8,7 +8,6 @@ package struct Lookup {
     /// The field whose values are looked up, by default `_id`.
     private let field: String
 
-    /// Creates a lookup in a collection by a field.
     package init(namespace: Namespace, field: String = "_id") { (self.namespace, self.field) = (namespace, field) }
 
     /// Returns the documents in which the field has one of these values, grouped by the value.
@@ -35,7 +34,6 @@ package struct Lookup {
         return found
     }
 
-    /// Whether the collection exists.
     package func exists(in context: ClientContext) throws(MongoError) -> Bool {
         try context.collection.sibling(namespace).exists()
     }

@@ -44,7 +44,6 @@ struct StepProgram {
     let runs: [Run]
     /// The steps of all passes, one pass after another.
     private let slots: [CompiledStep]
-    /// The number of steps in one pass.
     private let stepCount: Int
 
     /// Divides the steps into runs.

@@ -6,7 +6,6 @@ package import Mongo
 ///
 /// The server runs the server-side steps, so that the values are the same as in a backfill.
 package struct StepTransformation: Sendable {
-    /// The outcome for one document.
     package struct Outcome: Sendable {
         /// The document after the last step.
         package var document: BSONDocument
@@ -17,7 +16,6 @@ package struct StepTransformation: Sendable {
     private let program: StepProgram?
     private let job: CompiledJob
 
-    /// Creates a transformation by the steps of a job.
     package init(_ job: CompiledJob) {
         program = job.steps.isEmpty ? nil : StepProgram(job.steps, rounds: 1)
         stages = job.isServerSide ? job.steps.map(\.stage) : nil

@@ -29,7 +29,6 @@ package struct ConvertStep: TargetRuled {
     /// Whether a value that cannot be converted stays unchanged.
     var reports: Bool { onError == .report || onError == .fail }
 
-    /// The type to which the step converts.
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }

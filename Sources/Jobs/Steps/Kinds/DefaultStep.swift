@@ -8,7 +8,6 @@ import Yams
 package struct DefaultStep: StepKind {
     package static let key = "default"
 
-    /// The value that the step writes to the field.
     package enum Filling: Hashable, Sendable {
         /// Every document gets the same value.
         case constant(BSONValue)
@@ -17,7 +16,6 @@ package struct DefaultStep: StepKind {
     }
 
     let field: FieldPath
-    /// The value that the step writes to the field.
     package let value: Filling
     /// Whether the step fills a null field as well as a missing one.
     let nullsToo: Bool

@@ -138,7 +138,6 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
         return FolderBackfill(command: self, isFolder: jobs.count == 1)
     }
 
-    /// The options of the run.
     var options: RunOptions {
         var options = runFlags.options
         options.keepsJournal = !selection.noJournal

@@ -19,7 +19,6 @@ struct DatabaseWorks {
     private let stop: StopSignal
     private let monitor: RunMonitor
     private let timeline: TimelineKeeper
-    /// The number of jobs.
     private let count: Int
     private let started = ContinuousClock.now
     /// The outcome of each database's job, by database, including the databases that the run did not reach.

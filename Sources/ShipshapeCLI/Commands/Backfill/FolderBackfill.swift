@@ -20,7 +20,6 @@ struct FolderBackfill {
     /// Whether the jobs are those of a folder; otherwise, they are those of several files.
     let isFolder: Bool
 
-    /// Returns the work of the command.
     func work() throws -> Work {
         let isDryRun = command.preview.dryRun
         let title = command.jobs.joined(separator: " ")

@@ -35,7 +35,6 @@ struct DoctorCommand: ConnectedCommand {
     @Flag(help: "Warnings give exit code 1, too.")
     var strict = false
 
-    /// The forms in which `--settings` shows the settings.
     enum SettingsForm: String, ExpressibleByArgument, CaseIterable {
         case list, schema
     }

@@ -91,13 +91,11 @@ extension WorkPlaces {
         add(ledger: ledger, apps: apps)
     }
 
-    /// Creates the list of collections and databases on which a job needs privileges.
     init(_ job: JobReach, state: String, ledger: LedgerLocation, apps: [String] = []) {
         self.init(state: state)
         add(job, ledger: ledger, apps: apps)
     }
 
-    /// Creates the list of collections and databases on which a command for a partner needs privileges.
     init(_ partner: Partner, state: String, ledger: LedgerLocation = .none, apps: [String] = []) {
         self.init(state: state)
         add([partner.job.source], to: .data)

@@ -79,7 +79,6 @@ struct InferCommand: ConnectedCommand, ExcludingCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    /// A dialect, named as on the command line.
     enum DialectArgument: String, ExpressibleByArgument, CaseIterable {
         case appservices, jsonschema, prisma
 

@@ -51,7 +51,6 @@ struct NewProject {
     /// The database of a schema that names only collections; `nil` if it is unknown, or if the schema names it.
     let database: String?
 
-    /// The files, each with its path and its text.
     var files: [(String, String)] {
         [
             (ConfigurationFile.standardName, configuration), ("jobs/README.md", Self.jobs),

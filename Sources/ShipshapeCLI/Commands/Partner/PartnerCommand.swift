@@ -31,7 +31,6 @@ struct PartnerCommand: AsyncParsableCommand {
         ])
 }
 
-/// The arguments of the commands that read a partner job.
 struct PartnerArguments: ParsableArguments {
     @Argument(help: "The partner job file.", completion: .file())
     var job: String

@@ -14,7 +14,6 @@ internal import SystemPackage
 struct PlanFiles {
     let files: [PlanFile]
     let partners: [PlanPartner]
-    /// The copies of the schemas, which the jobs name.
     let copies: [SchemaCopy]
     private let plan: SchemaPlan
     private let folder: String?
@@ -190,7 +189,6 @@ struct PlanFiles {
     }
 }
 
-/// A schema with the argument by which the operator named it.
 struct NamedSchema {
     let argument: SchemaArgument
     let schema: ServerSchema
