@@ -19,8 +19,8 @@ struct KeyHash: Hashable {
 ///
 /// The buffers take 2 MiB, and the list of written blocks takes sixteen bytes for 8 KiB of records.
 ///
-/// `@unchecked` is safe, because one thread fills the object and hands it over only at the end. For the same reason, the
-/// properties that each record changes are not checked for overlapping accesses.
+/// `@unchecked` is safe, because one thread fills the object and hands it over only at the end. For the same reason,
+/// the properties that each record changes are not checked for overlapping accesses.
 @safe final class KeyLog: @unchecked Sendable {
     static let partCount = 256
     private static let blockSize = 8_192

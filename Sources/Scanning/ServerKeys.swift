@@ -5,8 +5,8 @@ import ServerSchema
 
 /// The documents that share keys in a unique index with a collation or a filter, which only the server applies.
 ///
-/// The server makes the keys of the index as ``UniqueLog`` describes, sorts them, and numbers the documents of each key.
-/// The client sees by the number 1 where the next key begins.
+/// The server makes the keys of the index as ``UniqueLog`` describes, sorts them, and numbers the documents of each
+/// key. The client sees by the number 1 where the next key begins.
 struct ServerKeys {
     let index: UniqueKey
     let number: Int

@@ -11,7 +11,8 @@ package struct TemporaryFileError: Error, CustomStringConvertible {
 
     package init(_ reason: String) {
         description =
-            "the temporary file for the values of unique indexes failed: \(reason): set TMPDIR to a folder with more room"
+            "the temporary file for the values of unique indexes failed: \(reason): set TMPDIR to a folder with more "
+            + "room"
     }
 
     /// The least number of bytes of a record.
