@@ -147,9 +147,26 @@ package struct CompiledJob: Sendable {
             let (part, location) = located
             let isClientSide = part.kind.clientComputation != nil || phases.last?.last?.client != nil
             if isClientSide, phases.last?.isEmpty == false { phases.append([]) }
-            var step = CompiledStep(part, altered: altered)
+            let guards = guards(of: part, after: phases.flatMap(\.self))
+            var step = CompiledStep(part, altered: altered, guards: guards)
             step.location = location
             phases[phases.count - 1].append(step)
+        }
+    }
+
+    /// Returns the conditions under which a step may remove a field: no earlier step that takes over the field's value
+    /// skipped the document, because the value would then be lost.
+    private static func guards(of step: Step, after earlier: [CompiledStep]) -> [Expression] {
+        guard let unset = step.kind as? UnsetStep, !unset.changesInPlace else { return [] }
+        let removed = unset.field
+        return earlier.enumerated().compactMap { index, reader in
+            let taken = reader.step.sources + reader.step.kind.removed
+            guard reader.client == nil, taken.contains(where: removed.overlaps) else { return nil }
+            let isChanged = earlier[(index + 1)...].map(\.step.kind).contains { later in
+                later.filling == nil && !reader.step.kind.refreshIncludes(later)
+                    && later.touched.contains { path in reader.step.targets.contains(where: path.overlaps) }
+            }
+            return reader.skips(isChanged: isChanged).map { !$0 }
         }
     }
 

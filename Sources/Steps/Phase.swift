@@ -88,7 +88,7 @@ package struct Phase: Sendable {
         let risky = Set(riskySteps.map { $0.step.resolved(at: now) })
         let resolved = steps.map { step in
             guard step.client == nil else { return step }
-            var resolved = CompiledStep(step.step.resolved(at: now), altered: step.altered)
+            var resolved = CompiledStep(step.step.resolved(at: now), altered: step.altered, guards: step.guards)
             resolved.location = step.location
             return resolved
         }

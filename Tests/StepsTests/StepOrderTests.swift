@@ -32,6 +32,19 @@ import Testing
         }
     }
 
+    @Test func theRemovalOfAFieldThatTheClientMaySkipIsRefused() throws {
+        #expect {
+            try compiled("convert: {field: key, to: uuid, into: id}", "unset: {field: key}")
+        } throws: { error in
+            "\(error)"
+                == "order.yml:5:5: \"key\" would be lost in documents that the step in line 4 skips: remove it by a job "
+                + "of its own, once that step skips none"
+        }
+        #expect(throws: Never.self) {
+            try compiled("convert: {field: key, to: uuid, into: id}", "unset: {field: key, when: 'null'}")
+        }
+    }
+
     @Test func aFieldThatGetFieldNamesIsRead() throws {
         #expect {
             try compiled(

@@ -21,6 +21,8 @@ package struct CompiledStep: Sendable {
     package var preparation = ClientPreparation()
     /// The position of the step in the job file; `nil` if the step does not come from a file.
     package var location: SourceLocation?
+    /// The conditions on the document, in addition to the step's own one, under which the step may run.
+    package let guards: [Expression]
 
     /// The new value of each top-level field that the step writes to a document that needs it.
     private let fields: [(name: String, value: Expression)]
@@ -41,10 +43,12 @@ package struct CompiledStep: Sendable {
     }
 
     /// Compiles a step of a job whose ``altered`` condition is already known.
-    /// - Parameter altered: The condition under which the server would alter more of a document than the job's steps
-    ///   change.
-    package init(_ step: Step, altered: AlteredDocument) {
+    /// - Parameters:
+    ///   - altered: The condition under which the server would alter more of a document than the job's steps change.
+    ///   - guards: Conditions of the step in addition to its own one.
+    package init(_ step: Step, altered: AlteredDocument, guards extra: [Expression] = []) {
         self.step = step
+        guards = extra
         self.altered = altered
         let (targets, sources) = (step.targets, step.sources)
         let containers = step.target.containers
@@ -56,7 +60,7 @@ package struct CompiledStep: Sendable {
         let inElement = { Expression.inSomeElement(of: containers, $0) }
         // The step's own condition, and the test that no marker field shows the document as done, come first. If one of
         // them fails, the server evaluates nothing else for the document.
-        let guards = [step.condition, unmarked].compactMap(\.self)
+        let guards = [step.condition, unmarked].compactMap(\.self) + extra
         mayNeed = Expression.all(guards + [inElement(wanted)])
         let isPlanted = FaultInjection.isPlanted(.noNeeds)
         plantedNeed = isPlanted ? altered.asked { .all(guards + [inElement(isReachable), !$0]) } : nil
@@ -156,6 +160,17 @@ package struct CompiledStep: Sendable {
     /// These conditions cost less than those of ``skipped``, and show as well whether the server skips a document.
     package var obstacles: [(reason: Reason, when: Expression)] {
         otherReasons.first + [repeatedName] + otherReasons.last
+    }
+
+    /// Returns the condition that the step skips a document, and so leaves the value of its source where it is; `nil` for
+    /// a step that skips none.
+    ///
+    /// A target that keeps its value by the job's own setting does not count.
+    /// - Parameter isChanged: Whether a later step changes the target, which then differs from the source.
+    package func skips(isChanged: Bool) -> Expression? {
+        let others: Set<Reason> = isChanged ? [.targetKept, .targetDiffers] : [.targetKept]
+        let found = (otherReasons.first + otherReasons.last).filter { !others.contains($0.reason) }
+        return found.isEmpty ? nil : .any(found.map(\.when))
     }
 
     private var repeatedName: (reason: Reason, when: Expression) {

@@ -94,6 +94,14 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
+        // The server cannot tell which documents a client-side step skipped, so a later removal would destroy their values.
+        if let unset = step.kind as? UnsetStep, !unset.changesInPlace, before.kind.clientComputation != nil,
+            let read = (before.sources + before.targets).first(where: unset.field.overlaps)
+        {
+            throw refusal(
+                "\"\(read)\" would be lost in documents that the step in line \(line) skips: remove it by a job of its "
+                    + "own, once that step skips none")
+        }
         // If the earlier step derives a result from a field that this step changes in place, the result and the field
         // differ after every run, and every later run would report the difference. Such steps are refused.
         if step.kind.changesInPlace,

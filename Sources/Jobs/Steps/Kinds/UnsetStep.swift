@@ -15,7 +15,7 @@ package struct UnsetStep: StepKind {
         case null
     }
 
-    let field: FieldPath
+    package let field: FieldPath
     var when = When.present
 
     package var target: FieldPath { field }
