@@ -84,7 +84,7 @@ import Testing
                     let status = try await mongod.admin(["serverStatus": 1, "repl": 0, "metrics": 0])
                     let cache = status["wiredTiger"]?.document?["cache"]?.document
                     let dirty = cache?["tracked dirty bytes in the cache"]?.integer ?? 0
-                    return dirty > (cache?["maximum bytes configured"]?.integer ?? .max) / 50
+                    return dirty > (cache?["maximum bytes configured"]?.integer ?? .max) / 30
                 }
                 try await ThrottleCase.expectWait("cacheDirty", "dirty cache", test, isSteady: false) {
                     group.cancelAll()
