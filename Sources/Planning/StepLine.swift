@@ -38,7 +38,13 @@ package struct StepLine: Hashable, Sendable {
 
     /// The lines of the step in the job file: its kind with its settings and, if it has a condition, `where`.
     package var lines: [String] {
-        var list = members.map { "\($0.key): \(Self.text($0.value))" }
+        var list = members.map { member in
+            if kind == DefaultStep.key, case .literal(.string(let text)) = member.value, DefaultStep.looksLikePath(text)
+            {
+                return "\(member.key): {$literal: \(Self.text(member.value))}"
+            }
+            return "\(member.key): \(Self.text(member.value))"
+        }
         if !kept.isEmpty { list.append("keep: [\(kept.map(\.rawValue).sorted().joined(separator: ", "))]") }
         return ["\(kind): {\(list.joined(separator: ", "))}"]
             + (condition.map { ["where: \(YAMLText.literal(.object($0)))"] } ?? [])

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests the errors in the steps of a job file, with their lines and columns.
 @Suite struct StepRefusalTests {
-    @Test(arguments: keys + paths + order) func isRefused(_ refusal: JobRefusal) {
+    @Test(arguments: keys + paths + texts + order) func isRefused(_ refusal: JobRefusal) {
         let error = Fixture.failure { try StepOrder.check(JobFile.parse(refusal.text, path: "j.yml").steps) }
         #expect(error?.hasPrefix(refusal.error) == true, "\(error ?? "nothing is refused")")
     }
@@ -69,9 +69,22 @@ import Testing
         JobRefusal(steps: "[unset: {field: '[].a'}]", "3:24: \"field\": \"[].a\" must begin with a field's name"),
         JobRefusal(
             steps: "[copy: {from: 'a.[].b', to: c}]", "3:36: \"a[].b\" and \"c\" are not in the same element"),
+        JobRefusal(steps: "[unset: {field: 'a.*'}]", "3:24: \"field\": * stands for no field"),
+        JobRefusal(steps: "[unset: {field: '**.tmp'}]", "3:24: \"field\": ** stands for no field"),
         JobRefusal(steps: "[default: {field: 'a.[]', value: 1}]", "3:18: an element of a list is never missing"),
         JobRefusal(
             steps: "[default: {field: 'a.[].b', generate: uuid}]", "3:26: \"field\": this step does not reach into"),
+    ]
+
+    private static let texts: [JobRefusal] = [
+        JobRefusal(
+            steps: "[default: {field: a, value: '$b'}]",
+            "3:36: \"$b\" would be written as this text: a step \"expression\" or \"copy\" takes values of fields"),
+        JobRefusal(
+            steps: "[default: {field: a, value: '$now'}]",
+            "3:36: \"$now\" would be written as this text: without quotation marks, it is the time of the job's start"),
+        JobRefusal(
+            steps: "\n- unset: {field: a}\n  where: {b: /abc/}", "5:14: /abc/ is no pattern here, but a text"),
     ]
 
     private static let order: [JobRefusal] = [

@@ -16,6 +16,11 @@ extension YAMLNode {
         guard path.components[0] != "_id" else {
             throw error("\"\(key)\" cannot be _id: a document's primary key never changes in place")
         }
+        if let name = path.components.first(where: { $0 == "*" || $0 == "**" }) {
+            throw error(
+                "\"\(key)\": \(name) stands for no field: \"\(FieldPath.each)\" is each element of a list or dictionary"
+            )
+        }
         guard path.components[0] != FieldPath.each else {
             throw error("\"\(key)\": \"\(path)\" must begin with a field's name: a document is not a list")
         }

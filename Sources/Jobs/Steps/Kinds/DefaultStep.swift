@@ -105,11 +105,31 @@ extension DefaultStep {
     }
 
     /// Reads the value to fill in: `$now` without quotation marks means the time, and everything else is a constant.
+    ///
+    /// A text that looks like the path of a field has to be below `$literal`, because it was probably meant as the path.
     private static func filling(_ node: YAMLNode) throws(JobError) -> Filling {
         if let scalar = node.node.scalar, scalar.string == "$now", scalar.style == .plain || scalar.style == .any {
             return .now
         }
-        return .constant(try JobLiteral.value(node))
+        if let mapping = node.node.mapping, mapping.count == 1, let (key, value) = mapping.first, key == "$literal" {
+            return .constant(try JobLiteral.value(YAMLNode(node: value, file: node.file)))
+        }
+        let value = try JobLiteral.value(node)
+        if case .string(let text) = value, looksLikePath(text) {
+            let other =
+                text == "$now"
+                ? "without quotation marks, it is the time of the job's start"
+                : "a step \"expression\" or \"copy\" takes values of fields"
+            throw node.error(
+                "\(text.quotedAsJSON) would be written as this text: \(other); {$literal: …} is the text itself")
+        }
+        return .constant(value)
+    }
+
+    /// Whether a text is written like the path of a field or a variable in an expression, such as `$price`.
+    package static func looksLikePath(_ text: String) -> Bool {
+        let name = text.drop { $0 == "$" }
+        return name.count < text.count && name.first.map { $0.isLetter || $0 == "_" } == true
     }
 }
 

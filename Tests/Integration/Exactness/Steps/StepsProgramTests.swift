@@ -69,7 +69,7 @@ import Testing
             try test.job(
                 steps: [
                     "default: {field: at, value: $now}", "expression: {field: then, value: $$NOW}",
-                    "default: {field: text, value: '$now'}",
+                    "default: {field: text, value: {$literal: $now}}",
                 ])
             #expect(try await test.backfill("job", "--dry-run", yes: false).exitCode == 0)
             #expect(try await test.backfill("job").exitCode == 0)
