@@ -38,7 +38,7 @@ import Testing
             steps: ["copy: {from: a, to: b}", "convert: {field: b, to: string}", "unset: {field: a}"],
             before: [["a": 1], ["a": 1, "b": 2]], after: [["b": "1"], ["a": 1, "b": "2"]]),
         Case(
-            steps: ["copy: {from: l.[].a, to: l.[].b}", "unset: {field: l.[].a}"],
+            steps: ["copy: {from: 'l.[].a', to: 'l.[].b'}", "unset: {field: 'l.[].a'}"],
             before: [["l": [["a": 1]]], ["l": [["a": 1, "b": 2], ["a": 3]]]],
             after: [["l": [["b": 1]]], ["l": [["a": 1, "b": 2], ["a": 3, "b": 3]]]]),
         // A missing parent of the target is not reported.
