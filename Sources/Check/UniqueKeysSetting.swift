@@ -9,6 +9,14 @@ package struct UniqueKeysSetting {
 
     private static let flags = ["true": true, "false": false]
 
+    /// The options of a collation.
+    ///
+    /// Source: MongoDB manual, "Collation Document".
+    private static let collationKeys = [
+        "locale", "strength", "caseLevel", "caseFirst", "numericOrdering", "alternate", "maxVariable", "backwards",
+        "normalization",
+    ]
+
     /// The operators of a partial index's filter.
     ///
     /// Source: MongoDB manual, "Partial Indexes".
@@ -45,19 +53,49 @@ package struct UniqueKeysSetting {
                 }
                 key.isSparse = word
             }
-            key.collation = try members["collation"].map(Self.document)
-            if let collation = members["collation"], key.collation?["locale"]?.text == nil {
-                throw collation.error("a collation has a \"locale\"")
+            key.collation = try members["collation"].map(Self.collation)
+            if let filter = members["partialFilterExpression"] {
+                guard !key.isSparse else { throw filter.error("a sparse index has no filter: leave out \"sparse\"") }
+                key.filter = try Self.filter(filter)
             }
-            key.filter = try members["partialFilterExpression"].map(Self.document)
+            if paths == ["_id"], key.isSparse || key.collation != nil || key.filter != nil {
+                throw entry.error("the index of _id alone has no options, and every collection has it")
+            }
             keys[namespace, default: []].append(key)
         }
     }
 
-    private static func document(_ node: YAMLNode) throws(LocatedError) -> BSONDocument {
-        guard let document = (try? JobLiteral.value(node, operators: operators))?.document else {
-            throw node.error("a collation or a filter is a mapping")
+    private static func collation(_ node: YAMLNode) throws(LocatedError) -> BSONDocument {
+        let members = try node.members(of: "a collation", allowed: collationKeys)
+        _ = try members.required("locale").text(of: "\"locale\"")
+        if let strength = members["strength"] {
+            let level = (try? JobLiteral.value(strength))?.integer
+            guard level.map((1...5).contains) == true else { throw strength.error("\"strength\" is 1, 2, 3, 4 or 5") }
         }
+        return try document(node)
+    }
+
+    private static func filter(_ node: YAMLNode) throws(LocatedError) -> BSONDocument {
+        let document = try document(node)
+        func check(_ document: BSONDocument) throws(LocatedError) {
+            for (name, value) in (try? document.elements()) ?? [] {
+                guard name != "$exists" || value.isTrue == true else {
+                    throw node.error("the server makes no index with {$exists: false} in its filter")
+                }
+                if case .regex = value { throw node.error("the server makes no index with a pattern in its filter") }
+                for inner in [value] + (value.document?.values ?? []) {
+                    if let inner = inner.document { try check(inner) }
+                }
+            }
+        }
+        try check(document)
+        return document
+    }
+
+    private static func document(_ node: YAMLNode) throws(LocatedError) -> BSONDocument {
+        let value: BSONValue
+        do throws(JobError) { value = try JobLiteral.value(node, operators: operators) } catch { throw error }
+        guard case .object(let document) = value else { throw node.error("a collation or a filter is a mapping") }
         return document
     }
 

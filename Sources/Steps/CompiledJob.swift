@@ -78,7 +78,7 @@ package struct CompiledJob: Sendable {
         let embedded = Set(job.steps.compactMap(\.step.kind.embeddedCollection))
         links = Dictionary(uniqueKeysWithValues: embedded.map { ($0, live?.links(to: $0) ?? []) })
         appIDs = [active?.appID, next?.appID].compactMap(\.self)
-        let parts = Self.phases(of: job.steps)
+        let parts = try Self.phases(of: job.steps)
         let isRisky = { (schema: ServerSchema?, collection: CollectionSchema?) in
             { (step: CompiledStep) in
                 guard let schema, let collection, collection.dialect == .appServices else { return false }
@@ -139,35 +139,50 @@ package struct CompiledJob: Sendable {
         ClientContext(job: job.name, collection: collection, links: links)
     }
 
-    private static func phases(of steps: [Job.LocatedStep]) -> [[CompiledStep]] {
+    private static func phases(of steps: [Job.LocatedStep]) throws(JobError) -> [[CompiledStep]] {
         let parts = steps.flatMap { located in located.step.kind.parts.map { (located.step.with($0), located.location) }
         }
         let altered = AlteredDocument(by: parts.map(\.0), seeingKeys: false)
-        return parts.reduce(into: [[]]) { phases, located in
-            let (part, location) = located
+        var phases: [[CompiledStep]] = [[]]
+        for (part, location) in parts {
             let isClientSide = part.kind.clientComputation != nil || phases.last?.last?.client != nil
             if isClientSide, phases.last?.isEmpty == false { phases.append([]) }
-            let guards = guards(of: part, after: phases.flatMap(\.self))
+            let guards = try guards(of: part, at: location, after: phases.flatMap(\.self))
             var step = CompiledStep(part, altered: altered, guards: guards)
             step.location = location
             phases[phases.count - 1].append(step)
         }
+        return phases
     }
 
     /// Returns the conditions under which a step may remove a field: no earlier step that takes over the field's value
     /// skipped the document, because the value would then be lost.
-    private static func guards(of step: Step, after earlier: [CompiledStep]) -> [Expression] {
+    /// - Throws: ``JobError`` if a step in between changes the target, which then no longer shows whether it took over
+    ///   the value.
+    private static func guards(
+        of step: Step, at location: SourceLocation, after earlier: [CompiledStep]
+    ) throws(JobError) -> [Expression] {
         guard let unset = step.kind as? UnsetStep, !unset.changesInPlace else { return [] }
-        let removed = unset.field
-        return earlier.enumerated().compactMap { index, reader in
+        var guards: [Expression] = []
+        for (index, reader) in earlier.enumerated() where reader.client == nil {
             let taken = reader.step.sources + reader.step.kind.removed
-            guard reader.client == nil, taken.contains(where: removed.overlaps) else { return nil }
-            let isChanged = earlier[(index + 1)...].map(\.step.kind).contains { later in
-                later.filling == nil && !reader.step.kind.refreshIncludes(later)
-                    && later.touched.contains { path in reader.step.targets.contains(where: path.overlaps) }
+            guard let read = taken.first(where: unset.field.overlaps) else { continue }
+            let changing = earlier[(index + 1)...].first { later in
+                let isKnown =
+                    later.step.kind.filling != nil && reader.step.targets.contains(later.step.target)
+                    || reader.step.kind.refreshIncludes(later.step.kind)
+                return !isKnown
+                    && later.step.kind.touched.contains { path in reader.step.targets.contains(where: path.overlaps) }
             }
-            return reader.skips(isChanged: isChanged).map { !$0 }
+            if let changing {
+                throw JobError(
+                    "\"\(read)\" would be lost where the step in line \(reader.location?.line ?? 0) skipped it: the step in "
+                        + "line \(changing.location?.line ?? 0) changes what was written. Put this step before that one",
+                    at: location)
+            }
+            guards += [reader.skipped(taking: read)].compactMap(\.self).map { !$0 }
         }
+        return guards
     }
 
     /// Returns the compiled steps of the refresh, by which a later run of the job writes a target again if its source

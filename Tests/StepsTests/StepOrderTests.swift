@@ -37,12 +37,36 @@ import Testing
             try compiled("convert: {field: key, to: uuid, into: id}", "unset: {field: key}")
         } throws: { error in
             "\(error)"
-                == "order.yml:5:5: \"key\" would be lost in documents that the step in line 4 skips: remove it by a job "
-                + "of its own, once that step skips none"
+                == "order.yml:5:5: \"key\" would be lost in documents that the step in line 4 skips: remove it by a "
+                + "job of its own, once that step skips none"
         }
-        #expect(throws: Never.self) {
-            try compiled("convert: {field: key, to: uuid, into: id}", "unset: {field: key, when: 'null'}")
+    }
+
+    /// The steps in between leave no trace of whether the first step took over the value.
+    @Test(arguments: [
+        ("copy: {from: a, to: c}", "wrap: {field: c}"), ("copy: {from: a, to: c}", "default: {field: c.r, value: 1}"),
+        ("convert: {field: a, to: int, into: c}", "convert: {field: c, to: string}"),
+        ("split: {field: a, by: ' ', into: [c, d]}", "convert: {field: c, to: int}"),
+    ]) func theRemovalAfterAChangeOfTheTargetIsRefused(_ taking: String, _ changing: String) throws {
+        #expect {
+            try compiled(taking, changing, "unset: {field: a}")
+        } throws: { error in
+            "\(error)"
+                == "order.yml:6:5: \"a\" would be lost where the step in line 4 skipped it: the step in line 5 changes "
+                + "what was written. Put this step before that one"
         }
+        _ = try compiled(taking, "unset: {field: a}", changing)
+    }
+
+    @Test func aRefreshOfNullsThatADefaultFillsIsRefused() throws {
+        let copy = "copy: {from: n, to: m, whenPresent: refresh"
+        let fill = "default: {field: m, value: 1, when: missingOrNull}"
+        #expect {
+            try compiled("\(copy)}", fill)
+        } throws: { error in
+            "\(error)".contains("copies a null that the default in line 5 replaces, without end")
+        }
+        _ = try compiled("\(copy), when: missingOrNull}", fill)
     }
 
     @Test func aFieldThatGetFieldNamesIsRead() throws {

@@ -162,15 +162,16 @@ package struct CompiledStep: Sendable {
         otherReasons.first + [repeatedName] + otherReasons.last
     }
 
-    /// Returns the condition that the step skips a document, and so leaves the value of its source where it is; `nil` for
-    /// a step that skips none.
+    /// Returns the condition that the step skipped a document, so that only `source` has its value; `nil` for a step
+    /// that skips none.
     ///
     /// A target that keeps its value by the job's own setting does not count.
-    /// - Parameter isChanged: Whether a later step changes the target, which then differs from the source.
-    package func skips(isChanged: Bool) -> Expression? {
-        let others: Set<Reason> = isChanged ? [.targetKept, .targetDiffers] : [.targetKept]
-        let found = (otherReasons.first + otherReasons.last).filter { !others.contains($0.reason) }
-        return found.isEmpty ? nil : .any(found.map(\.when))
+    package func skipped(taking source: FieldPath) -> Expression? {
+        let found = (otherReasons.first + otherReasons.last).filter { $0.reason != .targetKept }.map(\.when)
+        let missing = (step.kind as? CombineStep).map {
+            Expression.inSomeElement(of: step.target.containers, $0.lacks(source))
+        }
+        return found.isEmpty && missing == nil ? nil : .any(found + [missing].compactMap(\.self))
     }
 
     private var repeatedName: (reason: Reason, when: Expression) {

@@ -57,6 +57,13 @@ package enum StepOrder {
             // A `default` step may fill the target, because the step with `refresh` treats the default value as written
             // by the job.
             let fills = step.step.kind.filling != nil && targets.contains(step.step.target)
+            if fills, (step.step.kind as? DefaultStep)?.nullsToo == true,
+                (located.step.kind as? any TargetRuled)?.rule.nullsToo == false
+            {
+                throw JobError(
+                    "\"refresh\" copies a null that the default in line \(step.location.line) replaces, without end: write "
+                        + "\"when: missingOrNull\" here too", at: located.location)
+            }
             guard !fills, !located.step.kind.refreshIncludes(step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
             else { continue }
@@ -94,7 +101,7 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // The server cannot tell which documents a client-side step skipped, so a later removal would destroy their values.
+        // The server cannot tell which documents a client-side step skipped. A later removal would destroy their values.
         if let unset = step.kind as? UnsetStep, !unset.changesInPlace, before.kind.clientComputation != nil,
             let read = (before.sources + before.targets).first(where: unset.field.overlaps)
         {

@@ -470,6 +470,28 @@ import Testing
 
     // MARK: bad input
 
+    /// The server creates no index with these options.
+    @Test(arguments: [
+        ("partialFilterExpression: {x: {$exists: false}}", "makes no index with {$exists: false} in its filter"),
+        ("partialFilterExpression: {x: {$ne: 1}}", "has no type \"$ne\""),
+        ("partialFilterExpression: 5", "a collation or a filter is a mapping"),
+        ("sparse: true, partialFilterExpression: {x: 1}", "a sparse index has no filter: leave out \"sparse\""),
+        ("collation: {locale: en, strenght: 2}", "a collation has no key \"strenght\" (did you mean \"strength\"?)"),
+        ("collation: {locale: en, strength: 9}", "\"strength\" is 1, 2, 3, 4 or 5"),
+    ]) func anIndexThatNoServerCreatesIsRefused(_ option: String, _ message: String) async throws {
+        try await Self.with([["_id": 1, "a": "x"]], "") { backfill in
+            let name = "\(backfill.database.name).U"
+            try backfill.write("v.json", #"{"$jsonSchema": {"bsonType": "object"}}"#)
+            try backfill.write("c.yml", "unique: [{collection: \(name), fields: [a], \(option)}]")
+            let run = try await Program.run([
+                "check", backfill.folder.appending("v.json").string, "--collection", name, "--uri", backfill.uri,
+                "SHIPSHAPE_CONFIG=\(backfill.folder.appending("c.yml").string)",
+            ])
+            #expect(run.exitCode == 78 && run.errors.contains("c.yml:1:"), "\(run.output)\(run.errors)")
+            #expect(run.errors.contains(message), "\(run.errors)")
+        }
+    }
+
     @Test func noIndexAcceptsListsAtTwoOfItsPaths() async throws {
         let documents: [BSONDocument] = [["_id": 1, "a": ["x"], "b": ["y"]], ["_id": 2, "a": ["x"], "b": "y"]]
         try await Self.with(documents, Self.schema("a String[]", "b String[]", "@@unique([a, b])")) { backfill in

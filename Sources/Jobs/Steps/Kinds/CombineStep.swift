@@ -60,6 +60,17 @@ package struct CombineStep: TargetRuled {
             ] + [rule.conflict(combined, in: target, where: areThere && areTexts)].compactMap(\.self))
     }
 
+    /// The condition that a part has a value whose text is not in the target.
+    func lacks(_ part: FieldPath) -> Expression {
+        let (value, target) = (Expression.field(part), Expression.field(into))
+        let text = Expression.choose(
+            if: value.hasType("string"), then: value, else: Conversion(target: .string).believed(value))
+        let isIn = Expression.choose(
+            if: .all([target.hasType("string"), !text.isMissingOrNull]),
+            then: .call("$gte", .call("$indexOfBytes", target, text), .constant(.int(0))), else: .constant(false))
+        return .all([part.isReachable, !value.isMissingOrNull, !isIn])
+    }
+
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool { target.types.contains { $0 == .string || $0 == .mixed } }

@@ -41,6 +41,11 @@ import Testing
             steps: ["copy: {from: 'l.[].a', to: 'l.[].b'}", "unset: {field: 'l.[].a'}"],
             before: [["l": [["a": 1]]], ["l": [["a": 1, "b": 2], ["a": 3]]]],
             after: [["l": [["b": 1]]], ["l": [["a": 1, "b": 2], ["a": 3, "b": 3]]]]),
+        // A target that another value occupies holds no part that is no text.
+        Case(
+            steps: ["combine: {into: c, template: '<{a}>'}", "unset: {field: a}"],
+            before: [["a": ["x"], "c": "o"], ["a": "x"], ["a": 5]],
+            after: [["a": ["x"], "c": "o"], ["c": "<x>"], ["c": "<5>"]], reports: false),
         // A missing parent of the target is not reported.
         Case(
             steps: ["copy: {from: a, to: b.c}", "unset: {field: a}"], before: [["a": 1], ["a": 1, "b": [:]]],
