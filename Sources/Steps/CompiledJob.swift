@@ -175,10 +175,10 @@ package struct CompiledJob: Sendable {
                     && later.step.kind.touched.contains { path in reader.step.targets.contains(where: path.overlaps) }
             }
             if let changing {
+                let lines = [reader, changing].map { $0.location?.line ?? 0 }
                 throw JobError(
-                    "\"\(read)\" would be lost where the step in line \(reader.location?.line ?? 0) skipped it: the step in "
-                        + "line \(changing.location?.line ?? 0) changes what was written. Put this step before that one",
-                    at: location)
+                    "\"\(read)\" would be lost where the step in line \(lines[0]) skipped it: the step in line "
+                        + "\(lines[1]) changes what was written. Put this step before that one", at: location)
             }
             guards += [reader.skipped(taking: read)].compactMap(\.self).map { !$0 }
         }

@@ -130,8 +130,8 @@ enum MatchFilter {
         case .regex: throw node.error("a filter cannot have patterns: write an expression with $regexMatch")
         case .string(let text) where text.wholeMatch(of: /\/.+\/[imsx]*/) != nil && node.node.scalar?.style == .plain:
             throw node.error(
-                "\(text) is no pattern here, but a text: write an expression with $regexMatch, or the text in quotation "
-                    + "marks")
+                "\(text) is no pattern here, but a text: write an expression with $regexMatch, or the text in "
+                    + "quotation marks")
         case let constant: return value == .constant(constant)
         }
     }

@@ -61,8 +61,8 @@ package enum StepOrder {
                 (located.step.kind as? any TargetRuled)?.rule.nullsToo == false
             {
                 throw JobError(
-                    "\"refresh\" copies a null that the default in line \(step.location.line) replaces, without end: write "
-                        + "\"when: missingOrNull\" here too", at: located.location)
+                    "\"refresh\" copies a null that the default in line \(step.location.line) replaces, without "
+                        + "end: write \"when: missingOrNull\" here too", at: located.location)
             }
             guard !fills, !located.step.kind.refreshIncludes(step.step.kind),
                 let written = step.step.kind.touched.first(where: { path in targets.contains { $0.overlaps(path) } })
@@ -101,7 +101,7 @@ package enum StepOrder {
                     "\"\(written)\" is written after the step in line \(line) has removed it: the job would never end")
             }
         }
-        // The server cannot tell which documents a client-side step skipped. A later removal would destroy their values.
+        // The server cannot tell which documents a client-side step skipped. A later removal would lose their values.
         if let unset = step.kind as? UnsetStep, !unset.changesInPlace, before.kind.clientComputation != nil,
             let read = (before.sources + before.targets).first(where: unset.field.overlaps)
         {

@@ -106,7 +106,7 @@ extension DefaultStep {
 
     /// Reads the value to fill in: `$now` without quotation marks means the time, and everything else is a constant.
     ///
-    /// A text that looks like the path of a field has to be below `$literal`, because it was probably meant as the path.
+    /// A text that looks like the path of a field has to be below `$literal`, because it was probably meant as a path.
     private static func filling(_ node: YAMLNode) throws(JobError) -> Filling {
         if let scalar = node.node.scalar, scalar.string == "$now", scalar.style == .plain || scalar.style == .any {
             return .now
