@@ -45,7 +45,8 @@ enum ConfigurationSchema {
                       "fields": { "type": "array", "items": { "type": "string" } },
                       "name": { "type": "string" },
                       "sparse": { "type": "boolean" },
-                      "collation": { "type": "object" }
+                      "collation": { "type": "object" },
+                      "partialFilterExpression": { "type": "object" }
                     }
                   }
                 },
