@@ -27,7 +27,8 @@ extension ModelStep {
 
     private static let constants: [(yaml: String, value: BSONValue)] = [
         (#""""#, ""), ("0", 0), ("true", true), (#"{$numberLong: "5"}"#, .long(5)), ("[]", []), ("{}", [:]),
-        ("[1, {k: x}]", [1, ["k": "x"]]), (#"{$literal: "$a"}"#, "$a"), ("1.5", 1.5), (#"{$numberDecimal: "1.50"}"#, .decimal15),
+        ("[1, {k: x}]", [1, ["k": "x"]]), (#"{$literal: "$a"}"#, "$a"), ("1.5", 1.5),
+        (#"{$numberDecimal: "1.50"}"#, .decimal15),
     ]
 
     private static func makeDefault(_ random: inout Randomness) -> ModelStep {
