@@ -12,9 +12,7 @@ package import ServerSchema
 package struct DatabasesCheck {
     /// The pattern that the databases' names match.
     package let pattern: DatabasePattern
-    /// The check of the database that the schema names.
     package let run: CheckRun
-    /// The database that the schema names.
     package let own: String
 
     /// Creates the check of all databases that match a pattern.

@@ -10,7 +10,6 @@ package struct AcceptedFindings {
     package var findings: [FindingException] = []
     package var changes: [AcceptedChange] = []
 
-    /// The number of entries in the file.
     package var count: Int { findings.count + changes.count }
 }
 
@@ -92,7 +91,6 @@ package enum ExceptionsFile {
         return fingerprint
     }
 
-    /// Reads the collection that an entry names.
     package static func collection(_ members: YAMLMembers) throws(LocatedError) -> Namespace {
         let node = try members.required("collection")
         guard let namespace = Namespace(try node.text(of: "\"collection\"")) else {

@@ -174,7 +174,6 @@ extension JSONSchemaPlan {
     }
 }
 
-/// A key that a link field of a document holds.
 package struct LinkedKey: Hashable, Sendable {
     /// The index of the link among the schema's links.
     package let link: Int

@@ -57,7 +57,6 @@ public struct CompiledSchema: Sendable {
         let paths: [SchemaPath]
         /// A text for each node that says what the schema expects there.
         let expectations: [String]
-        /// The index of the paths as reports show them.
         let shown = NameIndex()
     }
 
@@ -250,7 +249,6 @@ extension CompiledSchema {
         var collection: FieldKey
         /// Whether the collection is in the same database as the document; a DBRef may then omit the database.
         var isNear: Bool
-        /// The types of the collection's `_id`s.
         var idTypes: TypeMask
         var hasUUIDs: Bool
     }
@@ -267,7 +265,6 @@ extension CompiledSchema {
 
 /// The paths at which findings can occur; the operator's files, such as exceptions, name such paths.
 extension CompiledSchema {
-    /// The paths that the schema names, as reports show them.
     package var placeNames: [String] {
         guard dialect == .prisma else { return texts.paths.map(\.description) }
         var places: [(node: Int, path: SchemaPath)] = [(0, SchemaPath())]

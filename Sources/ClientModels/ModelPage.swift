@@ -47,7 +47,6 @@ struct ModelPage {
         primaryKey = fields.first(where: \.isPrimaryKey)?.name ?? ""
     }
 
-    /// The text of the class's file.
     var text: String {
         do {
             return try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + template).render(self)

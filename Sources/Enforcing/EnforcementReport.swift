@@ -22,7 +22,6 @@ package struct EnforcementReport: Sendable {
     package let namespace: Namespace
     /// How the run ended.
     package let outcome: Outcome
-    /// The stage of the collection at the end of the run.
     package var stage: EnforcementStage
     /// The stage that the collection is to reach.
     package var target: EnforcementStage

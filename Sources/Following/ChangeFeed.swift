@@ -60,7 +60,6 @@ package final class ChangeFeed: Sendable {
         var isClosed = false
     }
 
-    /// The collection that the feed follows.
     package let namespace: Namespace
     private let pool: ClientPool
     private let changesArrived: Semaphore

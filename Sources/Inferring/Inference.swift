@@ -78,7 +78,6 @@ package struct Inference: Sendable {
     package let paths: [PathSummary]
     /// Whether the documents have more paths than the survey could keep, so that it combined paths.
     package let isCrowded: Bool
-    /// The compiled schema, which checks documents.
     package let compiled: CompiledSchema
     /// A schema that was made from one half of the documents.
     ///

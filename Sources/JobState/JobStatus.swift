@@ -96,7 +96,6 @@ package struct JobStatus: Sendable {
     package var stopped: String?
     /// The runner that holds the lease; `nil` if none does, or if the stored lease does not identify the runner.
     package var holder: Holder?
-    /// The number of skipped documents, by error code.
     package var skipped: [(code: String, count: Int)] = []
     /// The number of documents that the job made unsyncable, and that no run has found in the sync engine's ledger of
     /// unsynced documents yet.

@@ -40,7 +40,6 @@ struct StateShape {
 
     /// The type that each field must have if it is present; `*` in a path means each member of an array.
     private let fields: [(path: [Substring], kind: Kind)]
-    /// The fields that must be present.
     private let required: [[Substring]]
     /// How an operator repairs a damaged document, or continues without it.
     let remedy: String

@@ -4,7 +4,6 @@ import Synchronization
 
 /// A collection that is used through one client, and only on the thread that uses this client.
 package struct MongoCollection {
-    /// The collection's database and name.
     package let namespace: Namespace
     let lease: ClientLease
     /// The option that names the session whose transaction all operations belong to; `nil` outside of transactions.

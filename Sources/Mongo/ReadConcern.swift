@@ -22,6 +22,5 @@ package struct ReadConcern: RawRepresentable, Hashable, Sendable {
     /// All levels that the constants name.
     static let all: [ReadConcern] = [.local, .majority, .linearizable, .snapshot, .available]
 
-    /// The value of a command's option `readConcern`.
     package var document: BSONDocument { ["level": .string(rawValue)] }
 }

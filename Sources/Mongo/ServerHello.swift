@@ -2,7 +2,6 @@ package import BSON
 
 /// A server's description of itself: the reply to `hello`.
 package struct ServerHello: Sendable {
-    /// The kind of deployment that the server belongs to.
     package enum Topology: String, Sendable {
         /// One server that is not a member of a replica set.
         case standalone
@@ -12,7 +11,6 @@ package struct ServerHello: Sendable {
         case sharded
     }
 
-    /// The kind of deployment that the server belongs to.
     package let topology: Topology
     /// Whether the server accepts writes.
     package let isWritablePrimary: Bool

@@ -29,7 +29,6 @@ package struct WriteConcern: Hashable, Sendable {
     /// The server acknowledges a write when a majority of the voting members has it.
     package static let majority = WriteConcern(.majority)
 
-    /// The value of a command's option `writeConcern`.
     package var document: BSONDocument {
         var builder = BSONBuilder()
         switch acknowledgement {

@@ -115,7 +115,6 @@ package struct MirrorCounts: Sendable, Hashable {
     package var written: Int { carried.values.reduce(0, +) }
 }
 
-/// The result of a mirror's run.
 package struct MirrorOutcome: Sendable {
     package var counts: MirrorCounts
     /// Whether the mirror carried over all changes from before its start.

@@ -81,7 +81,6 @@ package struct Partner: Sendable {
         side == .source ? IDKey(id) : twin(of: id, on: .target).map { IDKey($0) }
     }
 
-    /// The name of the partner's record in the state database.
     var stateName: String { Self.stateName(job.name) }
 
     /// Returns the name of a job's record in the state database.

@@ -8,7 +8,6 @@ package import Mongo
 import Running
 import Scanning
 
-/// The result of creating a partner collection.
 package struct PartnerReport: Sendable {
     package var target: Namespace
     /// The number of documents that this run copied.

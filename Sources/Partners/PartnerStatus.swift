@@ -6,7 +6,6 @@ package import Mongo
 import Running
 import Steps
 
-/// The state of a partner, from the state database.
 package struct PartnerStatus: Sendable {
     package var name: String
     /// The original collection.

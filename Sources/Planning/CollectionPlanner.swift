@@ -6,7 +6,6 @@ import ServerSchema
 struct CollectionPlanner {
     let fields: FieldPlanner
     let changes: [SchemaChange]
-    /// The steps that the user states on the command line for the collection.
     var stated: [StatedStep.Found] = []
 
     /// A path at which the schemas differ.

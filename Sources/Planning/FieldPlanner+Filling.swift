@@ -2,7 +2,6 @@ import BSON
 import Jobs
 import ServerSchema
 
-/// Steps for fields that must be present.
 extension FieldPlanner {
     /// Adds a step for a value that may be missing or null under the older schema, but not under the newer one.
     ///

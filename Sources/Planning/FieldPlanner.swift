@@ -10,7 +10,6 @@ struct FieldPlanner {
     /// The collection in the older schema; `nil` if that schema does not have it.
     let old: CollectionSchema?
     var new: CollectionSchema
-    /// The values that the user states for fields on the command line, by path.
     var stated: [SchemaPath: StepLine.Value] = [:]
     /// The types that the `_id`s of each collection have, in the older and in the newer schema.
     var keyTypes: [Namespace: (old: Set<SchemaType>, new: Set<SchemaType>)] = [:]
@@ -20,7 +19,6 @@ struct FieldPlanner {
     var nextPartitionKey: String?
     /// Returns the undeclared field that failing documents have in place of a missing one; `nil` if there is none.
     var undeclared: @Sendable (String) -> String? = { _ in nil }
-    /// Returns the step that replaces the values of a finding in a field by allowed ones.
     var remap: @Sendable (_ finding: ViolationGroup, _ field: String, _ allowed: [BSONValue]) -> StepLine = {
         .remap($1, [], to: $2, isPart: true)
     }

@@ -137,7 +137,6 @@ package struct PlannedJob: Sendable {
     package var name: String
     /// The collection that the job changes.
     package var namespace: Namespace
-    /// The time at which the job may run.
     package var stage: Stage
     /// Whether the older schema has the collection, so that the job file can name that schema as the active one.
     package var isKnownToOld: Bool

@@ -2,7 +2,6 @@ package import BSON
 import Jobs
 import ServerSchema
 
-/// A step as a line of a job file's `steps`.
 package struct StepLine: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
         /// A path, a name or another word.

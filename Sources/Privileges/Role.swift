@@ -134,7 +134,6 @@ extension Role {
 }
 
 extension Role {
-    /// The privileges of the role, in the form of the command `createRole`.
     package var privileges: [BSONValue] {
         grants.map { grant in
             let resource: BSONValue =

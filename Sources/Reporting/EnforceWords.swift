@@ -2,7 +2,6 @@ package import BSON
 package import Enforcing
 import JobState
 
-/// The texts for the steps and results of `enforce`.
 package enum EnforceWords {
     /// Returns a command for the collection's database, in mongosh syntax.
     package static func command(_ command: BSONDocument, of namespace: Namespace) -> String {

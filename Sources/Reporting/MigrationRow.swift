@@ -25,7 +25,6 @@ struct MigrationRow {
     /// The number of documents that need the job now; `nil` if they were not counted.
     var left: Int?
 
-    /// The state as the table shows it.
     var words: String {
         let day = at.map { " \($0.iso8601.prefix(10))" } ?? ""
         let file = ["ok", "-"].contains(digest) ? "" : digest == "changed" ? ", its text changed" : ", \(digest)"

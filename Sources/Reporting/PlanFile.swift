@@ -19,7 +19,6 @@ package struct PlanFile: Sendable {
     var goal: String {
         new.hasPrefix("--engine ") ? "that \(new.dropFirst(9)) does not take as they are" : "that do not fit \(new)"
     }
-    /// The schema or the engine as words of the command `check`.
     var words: String { new.hasPrefix("--engine ") ? new : new.shellWord }
     /// The jobs to run after this job, once the newer schema is deployed, joined by "and"; `nil` if there are none.
     ///

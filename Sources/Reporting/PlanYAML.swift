@@ -241,7 +241,6 @@ package struct PlanYAML: Sendable {
         return lines + keys.enumerated().map { ($0.offset == 0 ? "  - " : "    ") + $0.element }
     }
 
-    /// The number of steps that a user has to review.
     private var reviews: Int { file.job.entries.count { $0.isActive && $0.review != nil } }
 
     /// The mark at the beginning of a remark between the steps.

@@ -14,7 +14,6 @@ struct ViolationGroupWords {
         (self.group, self.collection, self.ids) = (group, collection, ids)
     }
 
-    /// Returns the columns of the table of a collection's violation groups.
     static func columns(hasNew: Bool) -> [Report.Column] {
         [Report.Column(title: "documents", isNumber: true)]
             + (hasNew ? [Report.Column(title: "new", isNumber: true)] : [])

@@ -1,7 +1,6 @@
 package import BSON
 package import Mongo
 
-/// Reads documents by their `_id`s.
 package struct IDReader {
     let collection: MongoCollection
     /// A filter that the documents must match in addition to having one of the `_id`s; empty for no filter.

@@ -6,7 +6,6 @@ struct SampleReader {
     let collection: MongoCollection
     /// The filter that a document must match; empty for all documents.
     let filter: BSONDocument
-    /// The number of documents to read.
     let size: Int
 
     /// Calls `body` with the documents of the sample, until `body` returns `false`.

@@ -7,7 +7,6 @@ struct ScanSession: ~Copyable {
     private let session: Session
     /// The queue from which the thread takes the parts of the collection that it reads.
     let queue: RangeQueue
-    /// The options that a command needs to belong to the session.
     let options: BSONDocument
     /// The settings for reading only from the queue's ``RangeQueue/member``; `nil` if any member may be read.
     let reads: MemberReads?

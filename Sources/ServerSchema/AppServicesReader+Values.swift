@@ -59,7 +59,6 @@ extension AppServicesReader {
         return result
     }
 
-    /// Reads the value of a keyword that must be a string.
     func text(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> String {
         guard let text = json.text else { throw wrong(keyword, json, "a string") }
         return text

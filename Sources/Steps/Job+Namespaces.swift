@@ -42,7 +42,6 @@ extension Namespace {
 package struct JobInDatabases: Sendable {
     /// The job as its file states it, for the database that the file names.
     package let job: Job
-    /// The compiled job for the database that the file names.
     package let own: CompiledJob
     private let active, next: ServerSchema?
     private let assumptions: CheckOptions

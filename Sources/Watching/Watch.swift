@@ -108,7 +108,6 @@ package struct WatchCounts: Sendable, Hashable {
     /// The lag of the ledger in seconds: how long ago the deployment had the state that the ledger shows.
     package var lag: Int
 
-    /// The number of ledger entries of all watched collections.
     package var total: Int { collections.reduce(0) { $0 + $1.count } }
 
     /// Whether two counts have the same values in all properties.

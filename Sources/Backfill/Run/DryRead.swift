@@ -19,7 +19,6 @@ import Synchronization
 final class DryRead: Sendable {
     /// The counts of all documents that were read.
     struct Counts: Sendable {
-        /// The findings of the job's steps.
         var found: StepFinder.Found
         var preview: PreviewCount
         /// The `_id`s of the documents that the client could not evaluate.

@@ -7,7 +7,6 @@ import Steps
 /// The collections that a job reads or writes, for which a user needs privileges.
 package struct JobReach: Sendable {
     package let collection: Namespace
-    /// The collections in which steps look up documents.
     package private(set) var lookedUp: [Namespace] = []
     /// The collections in which steps look up documents by a field other than `_id`.
     package private(set) var indexed: [Namespace] = []
@@ -41,6 +40,5 @@ package struct JobReach: Sendable {
 }
 
 extension CompiledJob {
-    /// The collections that the job reads or writes.
     package var reach: JobReach { JobReach(self) }
 }

@@ -7,7 +7,6 @@ import Steps
 struct RecordedCollection {
     /// The collection that the job's file names; `nil` if the operator gave only the job's name.
     var named: Namespace?
-    /// The name of the database that holds the state of jobs.
     let stateDatabase: String
     /// The ledger of unsynced documents that the setting `ledger` names; `nil` if it names none.
     var ledger: Namespace?

@@ -16,7 +16,6 @@ struct UndoSubject {
     let job: CompiledJob?
     /// The fields that the job writes; a path into the elements of a list ends at the list.
     let written: [FieldPath]
-    /// The top-level fields that the job writes.
     var touched: [String] { Set(written.map(\.topLevel)).sorted() }
     /// Notes for the operator, to be shown before the undo starts.
     var notes: [String] = []

@@ -91,7 +91,6 @@ struct JSONSchemaPlan: Sendable {
         /// Whether at least one of the fields in ``range`` is required.
         var hasRequired = false
 
-        /// Whether `patternProperties` or `additionalProperties` restrict the fields of the object.
         var restrictsOthers: Bool { additional.isRestricted || patternCount > 0 }
     }
 

@@ -14,7 +14,6 @@ struct Place {
     /// The JSON pointers of the schema's references begin at this part.
     var resource: LocatedJSON
 
-    /// Whether the values are the documents' `_id`s.
     var isID: Bool { path.steps == [.field("_id")] }
 
     /// Returns the place of the values that `step` leads to from the values of this place.

@@ -11,7 +11,6 @@ package struct Expression: Hashable, Sendable {
     /// Wraps an expression that is already in the format that the server expects.
     package init(_ bson: BSONValue) { self.bson = bson }
 
-    /// Returns the call of an operator with a list of operands.
     package static func call(_ name: String, _ operands: Expression...) -> Expression {
         Expression(.object([name: .array(of: operands.map(\.bson))]))
     }

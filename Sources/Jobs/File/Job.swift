@@ -158,7 +158,6 @@ extension CheckPart {
     }
 }
 
-/// Reads the entries of a job's `steps`.
 package enum JobSteps {
     /// Reads one step.
     /// - Parameter condition: the condition of the whole job, which applies in addition to the step's condition.

@@ -46,7 +46,6 @@ extension YAMLNode {
         return path
     }
 
-    /// Reads the name of a top-level field of the document.
     func topLevelField(_ key: String) throws(JobError) -> FieldPath {
         let path = try fieldPath(key)
         guard path.components.count == 1 else {
@@ -70,7 +69,6 @@ extension YAMLNode {
         }
     }
 
-    /// Reads a word, which must be the raw value of a case of `Choice`.
     func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String) throws(JobError) -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         guard let text = node.scalar?.string, let choice = Choice(rawValue: text) else {

@@ -54,7 +54,6 @@ package struct Limit: Sendable {
     /// The last component of the limit's name, such as `documents` in `chunk.documents`.
     private var key: String { name.split(separator: ".").last.map(String.init) ?? name }
 
-    /// Returns the limit's value as a job file writes it.
     package func text(in limits: Job.Limits) -> String { speller(limits) }
 }
 

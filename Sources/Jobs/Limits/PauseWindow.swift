@@ -2,7 +2,6 @@ import Foundation
 
 /// Hours in which a job does not write, by the local time of a time zone: `Mon-Fri 08:00-20:00 Europe/Madrid`.
 package struct PauseWindow: Hashable, Sendable {
-    /// The window as the job file writes it.
     package let text: String
     /// The minutes of the day at which the window starts and ends.
     ///

@@ -3,7 +3,6 @@ package import ServerSchema
 
 /// One change that a job makes to each document that needs it.
 package struct Step: Sendable {
-    /// The kind of the step, with the settings from the job file.
     package let kind: any StepKind
     /// The condition that a document must meet for the step to apply; `nil` if it applies to all documents.
     package let condition: Expression?
@@ -98,6 +97,5 @@ package struct StepBody {
     /// No two of these conditions hold for the same document, and none of them holds together with ``wanted``.
     var conflicts: [(reason: CompiledStep.Reason, when: Expression)] = []
 
-    /// Returns the fields that the step writes to a document that needs it, with their new values.
     func writes(to target: FieldPath) -> [(path: FieldPath, value: Expression)] { [(target, value)] + also }
 }

@@ -7,7 +7,6 @@ package import ServerSchema
 ///
 /// The kinds are in the files below `Kinds`; ``Step/kinds`` lists the kinds that a job file may name.
 package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
-    /// The key that names the kind in a job file.
     static var key: String { get }
 
     /// Reads the settings that a job file states under the kind's key.

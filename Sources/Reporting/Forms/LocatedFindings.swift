@@ -6,7 +6,6 @@ import ServerSchema
 struct LocatedFindings {
     /// A finding, or a part of the verdict that makes the command exit with code 1.
     struct Entry {
-        /// The code of the finding, or the name of the part.
         let code: String
         let severity: Severity
         /// The message, in one line.

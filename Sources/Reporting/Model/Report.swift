@@ -184,7 +184,6 @@ extension Report {
         /// Remarks on the collection, file or job; empty if there are none.
         package var about = ""
         package var summary = ""
-        /// The columns of the table of the section's findings.
         package var columns: [Column] = []
         package var findings: [Finding] = []
         /// Remarks that follow the findings, one sentence each.

@@ -169,7 +169,6 @@ package struct CheckResult: Reportable {
             })
     }
 
-    /// The maximum number of bars in a chart.
     private static var maximum: Int { 15 }
 
     private func section(_ collection: CheckReport.Collection) -> Report.Section {

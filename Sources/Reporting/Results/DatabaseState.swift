@@ -25,7 +25,6 @@ extension DatabasesReport {
 }
 
 extension DatabasesReport.Entry {
-    /// The outcome of the job in the database.
     var state: DatabasesReport.State {
         switch outcome {
         case .failed: .failed

@@ -4,7 +4,6 @@ import ServerSchema
 
 /// The result of `schema import`, in every output format.
 package struct ImportResult: Reportable {
-    /// The file that was read.
     private let source: String
     private let imported: ImportedSchema
     /// The collection that the validator is meant for; `nil` if the user named none.

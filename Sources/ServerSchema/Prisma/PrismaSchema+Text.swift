@@ -1,6 +1,5 @@
 internal import BSON
 
-/// Writes a schema as the text of a file.
 extension PrismaSchema {
     /// The text, which ends with a line break.
     ///

@@ -167,7 +167,6 @@ package struct PrismaSchema: Sendable {
         case function(String)
     }
 
-    /// The arguments of a field's `@relation`.
     package struct Relation: Sendable {
         /// The fields that hold the keys of related documents, in the model of the field with `@relation`.
         package var fields: [String] = []
@@ -197,7 +196,6 @@ package struct PrismaSchema: Sendable {
             package var name: String
             /// The position of the value's name in the file.
             package var location: SourceLocation
-            /// The string that documents contain for the value.
             package var storedName: String
 
             package init(name: String, location: SourceLocation, storedName: String) {

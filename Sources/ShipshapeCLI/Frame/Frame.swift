@@ -46,7 +46,6 @@ extension OfflineCommand {
     var selected: ConnectionFlags? { nil }
 }
 
-/// A command that can connect to a deployment.
 protocol ConnectedCommand: FramedCommand {
     var connection: ConnectionFlags { get }
 }

@@ -71,7 +71,6 @@ struct SeverityFlags: ParsableArguments {
     var followLinks = false
 }
 
-/// The limits for failing documents, which the settings state.
 enum FailingLimits {
     /// Returns a copy of `policy` with the limit `max-failing`, and the thresholds in `shipshape.yml`.
     static func added(to policy: FailurePolicy) -> FailurePolicy {

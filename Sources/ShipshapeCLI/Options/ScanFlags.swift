@@ -21,7 +21,6 @@ struct ScanFlags: ParsableArguments {
             discussion: "Ledger entries are still looked up by the schema's names.", valueName: "prod=copy"))
     var map: [NamespaceMapping] = []
 
-    /// Which documents the check reads.
     var options: ScanSelection {
         var selection = ScanSelection(Settings.current)
         (selection.filter, selection.sample, selection.part, selection.map) = (

@@ -94,7 +94,6 @@ final class ProgressLine: Sendable {
     }
 }
 
-/// The progress of the work, which a line or a bar shows.
 struct ProgressState {
     /// The work done by this run.
     var done: Int

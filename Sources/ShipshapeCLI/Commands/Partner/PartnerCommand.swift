@@ -47,7 +47,6 @@ struct PartnerArguments: ParsableArguments {
         return partner
     }
 
-    /// Reads a job and the schemas that it names.
     static func read(_ path: String) throws -> Partner {
         let job = try PartnerJob.read(at: path)
         func schema(_ path: String?, _ side: PartnerSide) throws -> ServerSchema? {

@@ -69,7 +69,6 @@ struct PartnerMirrorCommand: PartnerSubcommand {
     }
 }
 
-/// Shows the events of a mirror to the operator.
 final class MirrorShowing: Sendable {
     private let name: String
     private let metrics: String?
