@@ -80,6 +80,11 @@ public struct Tally: Sendable {
         /// The tally's documents are numbered from 1. If a document has several findings of the group, the position
         /// shows that the group counted the document already.
         var last = 0
+
+        /// Keeps the first ones of all samples, so that the result does not depend on which thread was faster.
+        mutating func add(_ others: [Sample], atMost count: Int) {
+            samples = Array((samples + others).sorted { $0.precedes($1) }.prefix(count))
+        }
     }
 
     struct Sample {
@@ -298,9 +303,7 @@ extension Tally {
             }
             groups[mine].count += theirs.count
             groups[mine].newCount += theirs.newCount
-            // Keep the first samples of both tallies, so that the result does not depend on which thread was faster.
-            let samples = (groups[mine].samples + theirs.samples).sorted { $0.precedes($1) }
-            groups[mine].samples = Array(samples.prefix(options.sampleCount))
+            groups[mine].add(theirs.samples, atMost: options.sampleCount)
         }
         for (key, theirs) in other.equalKeys { equalKeys[key, default: EqualKeys()].merge(theirs) }
     }

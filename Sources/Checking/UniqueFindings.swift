@@ -38,8 +38,12 @@ public struct EqualKeys: Hashable, Sendable {
     /// - Parameter first: The first of the documents' `_id`s.
     package func isShown(documents: Int, first: BSONValue?) -> Bool {
         guard largest.count == Self.most, let last = largest.last else { return true }
-        if documents != last.documents { return documents > last.documents }
-        return BSONOrder.precedes(first ?? .maxKey, last.ids.first ?? .maxKey)
+        return Self.isShown(documents, first, before: last)
+    }
+
+    private static func isShown(_ documents: Int, _ first: BSONValue?, before other: Group) -> Bool {
+        if documents != other.documents { return documents > other.documents }
+        return BSONOrder.precedes(first ?? .maxKey, other.ids.first ?? .maxKey)
     }
 
     /// Counts values that several documents have.
@@ -61,16 +65,10 @@ public struct EqualKeys: Hashable, Sendable {
         self.isWhole = self.isWhole && isWhole && self.older.count + older.count <= Self.mostOlder
         self.older = self.isWhole ? self.older + older : []
         for group in groups where isShown(documents: group.documents, first: group.ids.first) {
-            self.largest.insert(group, at: self.largest.firstIndex { group.isBefore($0) } ?? self.largest.count)
+            let place = self.largest.firstIndex { Self.isShown(group.documents, group.ids.first, before: $0) }
+            self.largest.insert(group, at: place ?? self.largest.count)
             self.largest = Array(self.largest.prefix(Self.most))
         }
-    }
-}
-
-extension EqualKeys.Group {
-    fileprivate func isBefore(_ other: EqualKeys.Group) -> Bool {
-        if documents != other.documents { return documents > other.documents }
-        return BSONOrder.precedes(ids.first ?? .maxKey, other.ids.first ?? .maxKey)
     }
 }
 
@@ -215,7 +213,8 @@ extension Tally {
             if groups[group].exception == nil { new.unexcepted = .certain }
             groups[group].count += documents
             if new.isNew, !isActive(key) { groups[group].newCount += documents }
-            for id in ids { groups[group].keep(Sample(id: id, value: nil), atMost: options.sampleCount) }
+            let samples = ids.filter(\.isSmall).map { Sample(id: $0, value: nil) }
+            groups[group].add(samples, atMost: options.sampleCount)
         }
         counts.replace(old, by: new, times: documents)
         if old.isReadable { counts.refused.add(isNew: new.isNew, times: documents) }
@@ -233,15 +232,5 @@ extension Tally {
     package subscript(equalKeys fault: UniqueFault, of key: Int) -> EqualKeys {
         get { equalKeys[schema.located(fault, of: key)] ?? EqualKeys() }
         set { equalKeys[schema.located(fault, of: key)] = newValue }
-    }
-}
-
-extension Tally.Group {
-    /// Keeps a sample if it is among the first ones in the order of `_id`, so that each run shows the same samples.
-    fileprivate mutating func keep(_ sample: Tally.Sample, atMost count: Int) {
-        if samples.count == count, let last = samples.last, !sample.precedes(last) { return }
-        guard sample.id.isSmall else { return }
-        samples.insert(sample, at: samples.firstIndex { sample.precedes($0) } ?? samples.count)
-        samples = Array(samples.prefix(count))
     }
 }

@@ -2,7 +2,6 @@ import BSON
 import Checking
 import Concurrency
 import Mongo
-import Synchronization
 import SystemPackage
 
 /// Checks the documents of a file on several threads.
@@ -10,12 +9,6 @@ import SystemPackage
 /// Each thread takes one block of the file after another. It validates and checks the documents of the block in one
 /// pass, so that the block stays in the cache of one core.
 struct FileThreads: Sendable {
-    /// The results of all threads except the thread that calls ``add(to:)``.
-    private final class Others: Sendable {
-        let results = Mutex<[Result<(tally: Tally, keys: UniqueLog?), any Error>]>([])
-        let ended = Semaphore()
-    }
-
     let part: SourceScan.Part
     let path: FilePath
 
@@ -28,21 +21,19 @@ struct FileThreads: Sendable {
     /// - Throws: ``DumpError``, or ``ScanStopped``.
     func add(to tally: inout Tally, _ keys: UniqueLog?) throws -> [UniqueLog] {
         let blocks = try FileBlocks(of: path)
-        let others = Others()
-        for number in 1..<count {
-            PosixThread.start(name: "check-\(number)") { [self] in
+        let others = (1..<count).map { number in
+            BackgroundTask(name: "check-\(number)") { [self] in
                 var tally = part.options.makeTally(part.schema)
                 let keys = UniqueLog(part.schema, options: part.options)
-                let result = Result { try add(blocks, to: &tally, keys) }
-                others.results.withLock { $0.append(result.map { (tally, keys) }) }
-                others.ended.signal()
+                try add(blocks, to: &tally, keys)
+                return (tally: tally, keys: keys)
             }
         }
         let result = Result { try add(blocks, to: &tally, keys) }
-        for _ in 1..<count { others.ended.wait() }
+        let ended = others.map { $0.end() }
         if let failure = blocks.failure { throw failure }
         try result.get()
-        let parts = try others.results.withLock { $0 }.map { try $0.get() }
+        let parts = try ended.map { try $0.get() }
         for other in parts { tally.merge(other.tally) }
         return parts.compactMap(\.keys)
     }

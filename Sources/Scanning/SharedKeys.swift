@@ -17,7 +17,7 @@ struct SharedKeys: Sendable {
     struct Groups {
         fileprivate let table: HashTable
         fileprivate let records: [KeyLog.Records]
-        fileprivate let isIn: (KeyHash, borrowing BSONView, KeyLog) throws -> Bool
+        fileprivate let isValid: (borrowing BSONView, KeyLog) throws -> Bool
 
         var count: Int { table.sharedCount }
 
@@ -25,7 +25,7 @@ struct SharedKeys: Sendable {
         func read(_ body: (_ group: Int, UInt32, borrowing BSONView) throws -> Void) throws {
             for records in records {
                 try records.read { hash, note, document in
-                    guard let group = table.group(of: hash), try isIn(hash, document, records.log) else { return }
+                    guard let group = table.group(of: hash), try isValid(document, records.log) else { return }
                     try body(group, note, document)
                 }
             }
@@ -42,21 +42,20 @@ struct SharedKeys: Sendable {
         let slices = UInt64(count / Self.mostInTable + 1)
         for slice in 0..<slices {
             var table = HashTable(count / Int(slices) * 5 / 4 + 16)
-            func isIn(_ hash: KeyHash) -> Bool { slices == 1 || hash.high >> 20 % slices == slice }
-            for records in all { try records.read { hash, _, _ in if isIn(hash) { table.insert(hash) } } }
+            for records in all {
+                try records.read { hash, _, _ in
+                    if slices == 1 || hash.high >> 20 % slices == slice { table.insert(hash) }
+                }
+            }
             guard table.hasRepeated else { continue }
             for records in all {
                 try records.read { hash, _, document in
-                    guard isIn(hash), let place = table.repeated(hash), try isValid(document, records.log) else {
-                        return
-                    }
+                    guard let place = table.repeated(hash), try isValid(document, records.log) else { return }
                     if let own = try DocumentKey(of: document) { table.add(own, at: place) }
                 }
             }
             guard table.sharedCount > 0 else { continue }
-            try withoutActuallyEscaping(isIn) { isIn in
-                try body(Groups(table: table, records: all) { try isIn($0) && isValid($1, $2) })
-            }
+            try body(Groups(table: table, records: all, isValid: isValid))
         }
     }
 }

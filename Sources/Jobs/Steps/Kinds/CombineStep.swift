@@ -38,16 +38,11 @@ package struct CombineStep: TargetRuled {
     package func body() -> StepBody {
         func value(_ path: FieldPath) -> Expression { .field(path) }
         func isThere(_ path: FieldPath) -> Expression { path.isReachable && !value(path).isMissingOrNull }
-        func text(_ path: FieldPath) -> Expression {
-            .choose(
-                if: value(path).hasType("string"), then: value(path),
-                else: Conversion(target: .string).believed(value(path)))
-        }
         let sources = sources
         let areThere = Expression.all(sources.map(isThere))
-        let areTexts = Expression.all(sources.map { !text($0).isMissingOrNull })
+        let areTexts = Expression.all(sources.map { !text(of: $0).isMissingOrNull })
         let target = Expression.field(into)
-        let combined = template.filled { name in parts[name].map(text) ?? .constant("") }
+        let combined = template.filled { name in parts[name].map(text(of:)) ?? .constant("") }
         let isFree = rule.isFree(target, for: combined)
         // If a field's parent is not an object, the document is reported for that reason, and not for a missing field.
         let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
@@ -60,11 +55,17 @@ package struct CombineStep: TargetRuled {
             ] + [rule.conflict(combined, in: target, where: areThere && areTexts)].compactMap(\.self))
     }
 
+    /// Returns the text of a part; `null` for a value that is no text, and does not become one without loss.
+    private func text(of part: FieldPath) -> Expression {
+        let value = Expression.field(part)
+        return .choose(
+            if: value.hasType("string"), then: value, else: Conversion(target: .string).believed(value))
+    }
+
     /// The condition that a part has a value whose text is not in the target.
     func lacks(_ part: FieldPath) -> Expression {
         let (value, target) = (Expression.field(part), Expression.field(into))
-        let text = Expression.choose(
-            if: value.hasType("string"), then: value, else: Conversion(target: .string).believed(value))
+        let text = text(of: part)
         let isIn = Expression.choose(
             if: .all([target.hasType("string"), !text.isMissingOrNull]),
             then: .call("$gte", .call("$indexOfBytes", target, text), .constant(.int(0))), else: .constant(false))
