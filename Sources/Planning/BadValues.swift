@@ -124,7 +124,7 @@ extension StepLine {
         }
         let map = (pairs + (isPart ? ["{from: OLD VALUE, to: NEW VALUE}"] : [])).joined(separator: ", ")
         return StepLine(
-            "remap-link", ["field": .text(field), "map": .verbatim("[\(map)]"), "unmapped": .text("keep")])
+            "map", ["field": .text(field), "values": .verbatim("[\(map)]"), "unmapped": .text("keep")])
     }
 
     /// Returns the allowed value from which a text differs in case and blanks alone; `nil` if there is none.

@@ -119,13 +119,12 @@ extension FieldPlanner {
         let hasTime = new.root.property("_id")?.types == [.objectId]
         switch node.use.function {
         case "now" where node.types.contains(.date) && hasTime && !node.use.isUnique:
-            let empty = nullsToo ? "missing, 'null'" : "missing"
             group.add(
                 StepLine(
-                    "expression",
+                    "default",
                     [
-                        "field": .text(field), "value": .verbatim("{$toDate: $_id}"),
-                        "when": .verbatim("{$in: [{$type: $\(field)}, [\(empty)]]}"),
+                        "field": .text(field), "generate": .text("idTime"),
+                        "when": nullsToo ? .text("missingOrNull") : nil,
                     ]), "the time in _id is the time at which the document was made")
             group.entries[group.entries.count - 1].review = "whether the time of _id is right"
         case "uuid", "cuid", "nanoid", "ulid":

@@ -198,12 +198,12 @@ extension FieldPlanner {
         }
         guard let link, !isStray else { return }
         let remap = StepLine(
-            "remap-link",
-            ["field": .text(field), "map": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
+            "map",
+            ["field": .text(field), "values": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
         let last = group.entries.count - 1
         group.entries[last].remarks.append(
             "these are keys of \(link.target): right only if its documents get their new keys by the same conversion; "
-                + "otherwise write the map of old and new keys instead")
+                + "otherwise write the table of old and new keys instead")
         group.entries[last].suggestions = [remap]
     }
 

@@ -72,7 +72,7 @@ extension FindingPlanner {
         case .id, .idSize, .idText, .nullID, .falsyID, .unreadableID:
             return
                 "an _id cannot be changed in place: \(rule.remedy). If you insert a document again, change the "
-                + "references to it with remap-link, and delete the old one last"
+                + "references to it with map, and delete the old one last"
                 + (finding.textID == nil ? "" : "; or serve clients from a partner collection with texts as _ids")
         default: break
         }

@@ -216,7 +216,13 @@ extension FindingPlanner {
         case .nullRemoval:
             guard let holder = SchemaPath(Array(part.path.steps.dropLast())).jobPath else { return Self.unnamed }
             part.add(.plain("drop-nulls", holder), "no element may be null")
-        case .deduplication: part.add(.plain("dedupe", field), "the first one of equal elements stays")
+        case .deduplication:
+            // A validator compares objects and lists more loosely than the plain step.
+            let items = fields.new.root.node(at: SchemaPath(part.path.steps + [.elements]))?.types ?? []
+            let isPlain = !items.isEmpty && items.allSatisfy { ![.object, .array, .mixed].contains($0) }
+            part.add(
+                isPlain ? .plain("dedupe", field) : StepLine("dedupe", ["field": .text(field), "by": .text("equal")]),
+                "the first one of equal elements stays")
         case .fieldRemoval:
             part.add(.plain("unset", field), "the schema allows no field of this name")
             part.entries[0].review = "the field's values are removed; undo restores them, or declare the field instead"

@@ -160,7 +160,7 @@ struct ManualRemedy {
             "\(demand). They are keys of \(before) now: this step replaces each with its new key, from a map or, with "
                 + "lookup, from a collection",
             suggesting: [
-                StepLine("remap-link", ["field": .text(field), "map": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
+                StepLine("map", ["field": .text(field), "values": .verbatim("[{from: OLD KEY, to: NEW KEY}]")])
             ])
     }
 

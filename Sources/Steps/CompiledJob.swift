@@ -157,8 +157,8 @@ package struct CompiledJob: Sendable {
 
     /// Returns the conditions under which a step may remove a field: no earlier step that takes over the field's value
     /// skipped the document, because the value would then be lost.
-    /// - Throws: ``JobError`` if a step in between changes the target, which then no longer shows whether it took over
-    ///   the value.
+    /// - Throws: ``JobError`` if the client computes a step in between that changes the target, which then no longer
+    ///   shows whether it took over the value.
     private static func guards(
         of step: Step, at location: SourceLocation, after earlier: [CompiledStep]
     ) throws(JobError) -> [Expression] {
@@ -167,12 +167,9 @@ package struct CompiledJob: Sendable {
         for (index, reader) in earlier.enumerated() where reader.client == nil {
             let taken = reader.step.sources + reader.step.kind.removed
             guard let read = taken.first(where: unset.field.overlaps) else { continue }
-            let changing = earlier[(index + 1)...].first { later in
-                let isKnown =
-                    later.step.kind.filling != nil && reader.step.targets.contains(later.step.target)
-                    || reader.step.kind.refreshIncludes(later.step.kind)
-                return !isKnown
-                    && later.step.kind.touched.contains { path in reader.step.targets.contains(where: path.overlaps) }
+            let between = earlier[(index + 1)...]
+            let changing = between.first { later in
+                reader.step.targets.contains { later.step.changes($0) && !later.step.isStated(for: $0) }
             }
             if let changing {
                 let lines = [reader, changing].map { $0.location?.line ?? 0 }
@@ -180,7 +177,11 @@ package struct CompiledJob: Sendable {
                     "\"\(read)\" would be lost where the step in line \(lines[0]) skipped it: the step in line "
                         + "\(lines[1]) changes what was written. Put this step before that one", at: location)
             }
-            guards += [reader.skipped(taking: read)].compactMap(\.self).map { !$0 }
+            let then = reader.step.with(reader.step.kind.followed(by: between.map(\.step)))
+            let taking = CompiledStep(then, altered: reader.altered, guards: reader.guards)
+            // After a run, the target holds what all later steps made of the value.
+            let skipped = [taking, reader].compactMap { $0.skipped(taking: read) }
+            if !skipped.isEmpty { guards.append(.any(Set(skipped).map { !$0 })) }
         }
         return guards
     }

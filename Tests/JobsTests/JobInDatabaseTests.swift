@@ -21,7 +21,7 @@ import Testing
     @Test func allCollectionsOfItsDatabaseMove() throws {
         let job = try job(
             "embed: {field: dog, from: app.dogs}", "extract: {field: home, to: app.homes, generate: uuid}",
-            "remap-link: {field: owner, lookup: app.owners}", "unset: {field: age}")
+            "map: {field: owner, lookup: app.owners}", "unset: {field: age}")
         #expect(job.elsewhere == nil)
         let moved = job.moved(to: "tenant_7")
         #expect(moved.namespace.description == "tenant_7.people" && moved.movedFrom == "app")

@@ -131,13 +131,16 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
         ),
         JobRefusal(
             steps: "[default: {field: _id, value: 1}]",
-            "3:26: \"field\" cannot be _id: a document's primary key never changes in place"),
+            "3:26: \"field\" cannot be _id: a document's primary key never changes in place. A "
+                + "partner collection has the documents under other keys (shipshape partner)"),
         JobRefusal(
-            steps: "[copy: {from: _id, to: a}]",
-            "3:22: \"from\" cannot be _id: a document's primary key never changes in place"),
+            steps: "[rename: {from: _id, to: a}]",
+            "3:24: \"from\" cannot be _id: a document's primary key never changes in place. A "
+                + "partner collection has the documents under other keys (shipshape partner)"),
         JobRefusal(
             steps: "[copy: {from: a, to: _id.b}]",
-            "3:29: \"to\" cannot be _id: a document's primary key never changes in place"),
+            "3:29: \"to\" cannot be _id: a document's primary key never changes in place. A "
+                + "partner collection has the documents under other keys (shipshape partner)"),
         JobRefusal(
             steps: "[default: {field: a..b, value: 1}]", "3:26: \"field\": path \"a..b\": a name is empty (name 2)"),
         JobRefusal(
@@ -175,7 +178,8 @@ struct JobRefusal: CustomTestStringConvertible, Sendable {
             "3:47: \"onError\" must be report, null, default or fail"),
         JobRefusal(
             steps: "[convert: {field: a, to: int, into: _id}]",
-            "3:44: \"into\" cannot be _id: a document's primary key never changes in place"),
+            "3:44: \"into\" cannot be _id: a document's primary key never changes in place. A "
+                + "partner collection has the documents under other keys (shipshape partner)"),
     ]
 
     static let limits: [JobRefusal] = [

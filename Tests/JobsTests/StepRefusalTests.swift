@@ -40,9 +40,9 @@ import Testing
             "3:16: \"split\" by a regex needs \"join\""),
         JobRefusal(steps: "[wrap: {field: a, under: b.c}]", "3:33: \"under\" must be a field's name"),
         JobRefusal(
-            steps: "[remap-link: {field: a, map: {1: 2, 2: 3}}]",
-            "3:37: an entry leads to a value that another entry maps on"),
-        JobRefusal(steps: "[remap-link: {field: a, map: {1: 1.0}}]", "3:38: an entry maps a value to itself"),
+            steps: "[map: {field: a, values: {1: 2, 2: 3}}]",
+            "3:33: an entry leads to a value that another entry maps on"),
+        JobRefusal(steps: "[map: {field: a, values: {1: 1.0}}]", "3:34: an entry maps a value to itself"),
         JobRefusal(
             steps: "[convert: {field: a, to: int, into: ~}]",
             "3:44: \"into\" must be a text, but ~ is YAML's null: put a text in quotation marks"),

@@ -72,7 +72,7 @@ import Testing
             ])
         let unknown = try plan(schema, [["_id": 4, "kind": "c"]])
         #expect(steps(unknown).isEmpty)
-        #expect(unknown.jobs.flatMap(\.entries).flatMap(\.suggestions).map(\.kind) == ["remap-link"])
+        #expect(unknown.jobs.flatMap(\.entries).flatMap(\.suggestions).map(\.kind) == ["map"])
     }
 
     @Test func aKindOfListElementsIsLeftToTheUser() throws {

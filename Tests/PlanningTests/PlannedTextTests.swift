@@ -70,7 +70,7 @@ import Testing
         #expect(JobFile.isDraft(text))
         #expect(text.contains("\n  ## not-in-enum: tier, 1 document"), "\(text)")
         let job = try JobFile.parse(Self.uncommented(text), path: "draft.yml")
-        #expect(job.steps.map(\.step.kind.description) == ["replace values of tier by a map of 1"])
+        #expect(job.steps.map(\.step.kind.description) == ["map values of tier by a table of 1"])
         #expect(job.repairsDocuments)
     }
 

@@ -222,7 +222,7 @@ import Testing
         #expect(steps(plan).isEmpty)
         #expect(plan.unplanned == 1)
         #expect(
-            suggestions(plan) == ["remap-link: {field: tier, map: [{from: OLD VALUE, to: NEW VALUE}], unmapped: keep}"])
+            suggestions(plan) == ["map: {field: tier, values: [{from: OLD VALUE, to: NEW VALUE}], unmapped: keep}"])
     }
 
     @Test func aNumberIsConvertedToATextThatTheEnumMayHave() throws {

@@ -22,7 +22,7 @@ import Testing
                 .hasPrefix("j.yml:2:13: \"collection\" cannot be ") == true)
         for step in [
             "extract: {field: a, generate: objectId, to: \(name)}", "embed: {field: a, from: \(name)}",
-            "remap-link: {field: a, lookup: \(name)}",
+            "map: {field: a, lookup: \(name)}",
         ] {
             let error = Self.refusal("job: a\ncollection: b.c\nsteps:\n  - \(step)")
             #expect(error?.hasPrefix("j.yml:4:") == true && error?.contains(" cannot be ") == true, "\(error ?? step)")

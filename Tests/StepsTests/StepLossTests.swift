@@ -11,7 +11,7 @@ import Testing
             ("extract: {field: home, to: app.Home, generate: uuid}", "belonged to one document only"),
             ("extract: {field: home, to: app.Home, idFrom: key}", "equal objects with one key become one document"),
             ("embed: {field: dog, from: app.Dog}", "which documents of app.Dog the links of \"dog\" led to"),
-            ("remap-link: {field: dog, lookup: app.Map}", "which old value a link of \"dog\" had"),
+            ("map: {field: dog, lookup: app.Map}", "which old value \"dog\" had"),
             ("default: {field: id, generate: uuid, when: missingOrNull}", "whether \"id\" was null or missing"),
             (
                 "convert: {field: id, to: uuid, onLoss: allow}",

@@ -42,20 +42,30 @@ import Testing
         }
     }
 
-    /// The steps in between leave no trace of whether the first step took over the value.
+    /// What the second step makes of the value leaves no trace of whether the first step took it over.
     @Test(arguments: [
-        ("copy: {from: a, to: c}", "wrap: {field: c}"), ("copy: {from: a, to: c}", "default: {field: c.r, value: 1}"),
-        ("convert: {field: a, to: int, into: c}", "convert: {field: c, to: string}"),
-        ("split: {field: a, by: ' ', into: [c, d]}", "convert: {field: c, to: int}"),
+        ("copy: {from: a, to: c.d}", "rename: {from: c, to: e}"),
+        ("copy: {from: 'l.[].a', to: 'l.[].c'}", "convert: {field: 'l.[].c', to: int}\n    where: {x: 1}"),
     ]) func theRemovalAfterAChangeOfTheTargetIsRefused(_ taking: String, _ changing: String) throws {
+        let unset = "unset: {field: \(taking.contains("[]") ? "'l.[].a'" : "a")}"
         #expect {
-            try compiled(taking, changing, "unset: {field: a}")
+            try compiled(taking, changing, unset)
         } throws: { error in
-            "\(error)"
-                == "order.yml:6:5: \"a\" would be lost where the step in line 4 skipped it: the step in line 5 changes "
-                + "what was written. Put this step before that one"
+            "\(error)".contains("would be lost where the step in line 4 skipped it: the step in line 5 changes")
         }
-        _ = try compiled(taking, "unset: {field: a}", changing)
+        _ = try compiled(taking, unset, changing)
+    }
+
+    @Test(arguments: [
+        "map: {field: c, lookup: app.Map}", "convert: {field: c, to: uuid}",
+        "extract: {field: c, to: app.C, generate: uuid}",
+        "dedupe: {field: c, by: equal}",
+    ]) func theClientDoesNotChangeWhatAnEarlierStepWroteToASecondField(_ changing: String) throws {
+        #expect {
+            try compiled("copy: {from: a, to: c}", changing)
+        } throws: { error in
+            "\(error)".contains("the step in line 4 writes \"c\", and would report in each later run")
+        }
     }
 
     @Test func aRefreshOfNullsThatADefaultFillsIsRefused() throws {
@@ -82,7 +92,7 @@ import Testing
     }
 
     @Test func aGeneratedIDNeedsNoEarlyRead() throws {
-        let job = try compiled("rename: {from: pet, to: dog}", "extract: {field: dog, to: app.Dog, generate: uuid}")
+        let job = try compiled("unset: {field: pet}", "extract: {field: dog, to: app.Dog, generate: uuid}")
         #expect(job.phases.count == 2)
     }
 }

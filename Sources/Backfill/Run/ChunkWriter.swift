@@ -17,9 +17,14 @@ struct ChunkWriter {
     /// computes.
     /// - Throws: ``BSONError``, which only a bug can cause.
     func updates(_ documents: [DueDocument]) throws -> [UpdateStatement] {
-        guard phase.isServerSide else { return try documents.compactMap(clientUpdate) }
+        guard phase.isServerSide else {
+            return documents.compactMap { document in document.change.map { written($0, of: document.id) } }
+        }
         let pipeline = update(phase.neededPipeline)
-        let parts = documents.map(partUpdate)
+        // A change that has only a part of what the phase makes is written by the fields that it has.
+        let parts = documents.map { document in
+            document.change.flatMap { $0.isPart ? written($0, of: document.id) : nil }
+        }
         guard !isPerDocument else {
             return zip(documents, parts).map { document, part in part ?? statement([document.id], pipeline) }
         }
@@ -27,14 +32,12 @@ struct ChunkWriter {
         return parts.compactMap(\.self) + whole.commandSlices().map { statement($0, pipeline) }
     }
 
-    /// Returns the update that writes the values of a change that has only a part of what the phase makes; `nil` for
-    /// any other change.
-    private func partUpdate(_ document: DueDocument) -> UpdateStatement? {
-        guard let change = document.change, change.isPart else { return nil }
+    /// Returns the update that writes the top-level fields of the phase as they are after a change.
+    private func written(_ change: DueDocument.Change, of id: BSONValue) -> UpdateStatement {
         let values: [(String, BSONValue)] = phase.touched.map { name in
             (name, change.after[name].map { ["$literal": $0] } ?? "$$REMOVE")
         }
-        return statement([document.id], update([["$set": .object(BSONDocument(values))]]))
+        return statement([id], update([["$set": .object(BSONDocument(values))]]))
     }
 
     /// Returns the update of one document that is written only while the given fields are as they were read.
@@ -56,15 +59,6 @@ struct ChunkWriter {
     }
 
     private func update(_ pipeline: [BSONDocument]) -> BSONValue { .array(of: pipeline.map { .object($0) }) }
-
-    private func clientUpdate(_ document: DueDocument) throws -> UpdateStatement? {
-        let step = phase.steps[0]
-        let target = step.step.target
-        guard let change = document.change, let value = try change.after.value(at: target) else { return nil }
-        var writes = [(path: target, value: Expression.constant(value))]
-        if let marker = step.step.kind.marker { writes.append((marker, .constant(true))) }
-        return statement([document.id], update([["$set": .object(Assignment(writes: writes).specification)]]))
-    }
 }
 
 extension Phase {

@@ -27,9 +27,9 @@ package struct JobReach: Sendable {
         for step in job.job.steps.map(\.step.kind) {
             switch step {
             case let step as ExtractStep: created.append(step.to)
-            case let step as LookupLinkStep:
+            case let step as LookupStep:
                 lookedUp.append(step.lookup)
-                if [step.old, step.new].contains(where: { $0 != "_id" }) { indexed.append(step.lookup) }
+                if step.searched.contains(where: { $0 != "_id" }) { indexed.append(step.lookup) }
             default: lookedUp += step.namespaces
             }
             marks = marks || step.marker != nil

@@ -24,7 +24,7 @@ extension FieldPath {
 
     /// The path of the field inside an element of the innermost container; the whole path if there are no
     /// ``containers``.
-    var local: FieldPath { segments.last ?? self }
+    package var local: FieldPath { segments.last ?? self }
 
     /// The beginning of the path, up to and including its last `[]`; empty if the path has none.
     ///

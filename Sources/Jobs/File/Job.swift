@@ -176,8 +176,12 @@ package enum JobSteps {
             try ExpressionLiteral.condition(node)
         }
         let conditions = [condition, own].compactMap(\.self)
+        let step = try kind.read(body)
+        guard !step.removed.contains(where: { $0.topLevel == "_id" }) else {
+            throw body.error("\"remove\" cannot be for _id: a document's primary key stays")
+        }
         return Job.LocatedStep(
-            step: Step(try kind.read(body), where: conditions.isEmpty ? nil : .all(conditions)),
+            step: Step(step, where: conditions.isEmpty ? nil : .all(conditions)),
             location: node.location, review: try entry["review"]?.text(of: "\"review\""))
     }
 }

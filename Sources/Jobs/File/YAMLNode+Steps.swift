@@ -10,11 +10,19 @@ extension YAMLNode {
         try fieldPath(try text(of: "\"\(key)\""), in: key)
     }
 
-    func fieldPath(_ text: String, in key: String) throws(JobError) -> FieldPath {
+    /// Reads the path of a field that a step only reads, which may be `_id` or inside it.
+    func sourcePath(_ key: String) throws(JobError) -> FieldPath {
+        try fieldPath(try text(of: "\"\(key)\""), in: key, isRead: true)
+    }
+
+    /// - Parameter isRead: Whether the step only reads the field.
+    func fieldPath(_ text: String, in key: String, isRead: Bool = false) throws(JobError) -> FieldPath {
         let path: FieldPath
         do throws(FieldPathError) { path = try FieldPath(text) } catch { throw self.error("\"\(key)\": \(error)") }
-        guard path.components[0] != "_id" else {
-            throw error("\"\(key)\" cannot be _id: a document's primary key never changes in place")
+        guard isRead || path.components[0] != "_id" else {
+            throw error(
+                "\"\(key)\" cannot be _id: a document's primary key never changes in place. A partner collection has "
+                    + "the documents under other keys (shipshape partner)")
         }
         if let name = path.components.first(where: { $0 == "*" || $0 == "**" }) {
             throw error(
@@ -101,7 +109,7 @@ extension YAMLNode {
     /// Reads the type of the IDs that a step generates, `objectId` or `uuid`.
     func generatedType() throws(JobError) -> SchemaType {
         guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
-            throw error("\"generate\" must be objectId or uuid")
+            throw error("\"generate\" must be objectId, uuid or idTime")
         }
         return type
     }

@@ -7,10 +7,11 @@ package import Checking
 /// it may have to read other collections.
 package enum ClientComputation: Sendable {
     case convertUUID(ConvertUUIDStep)
+    case dedupe(DedupeStep)
     case embed(EmbedStep)
     case extract(ExtractStep)
     case generate(GenerateStep)
-    case lookupLink(LookupLinkStep)
+    case lookup(LookupStep)
 }
 
 /// The data that the client collects for a step before it computes the first document.

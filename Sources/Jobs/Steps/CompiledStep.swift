@@ -249,8 +249,10 @@ extension CompiledStep {
         case notSplittable = "does not split into the fields without loss"
         /// The list or object does not hold exactly one value that could be taken out.
         case notSingle = "does not hold exactly one value"
-        /// The job file's map has no entry for the link's value.
-        case notInMap = "value is not in the map"
+        /// The document's `_id` is no ObjectId, or has a time that the server does not read.
+        case noTime = "the _id is no ObjectId with a time from 1970 to 2038"
+        /// The job file's table has no entry for the value.
+        case notInMap = "value is not in the table"
         /// A parent of the target or of the source is not an object.
         case parentNotObject = "parent is not an object"
         /// The path leads through a list or a dictionary, but the value there is neither.

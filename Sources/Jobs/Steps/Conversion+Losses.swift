@@ -5,7 +5,7 @@ import ServerSchema
 extension Conversion {
     /// The reasons, each with the condition for a value that is neither converted nor already of the target's type.
     func losses(of value: Expression) -> [(reason: CompiledStep.Reason, when: Expression)] {
-        let isNear = !Conversion(target: target, unit: unit, allowsLoss: true).attempted(value).isMissingOrNull
+        let isNear = !lossy.attempted(value).isMissingOrNull
         let isFar = !isNear && isNumber(value)
         return [(.rounded, isNear), (.outOfRange, isFar), (.noValue, !isNear && !isFar)]
     }

@@ -30,6 +30,8 @@ package struct Conversion: Hashable, Sendable {
     var allowsLoss = false
     /// The types, in addition to ``target``, whose values are not converted.
     var kept: [SchemaType] = []
+    /// The formats of the texts that become dates; empty for ISO 8601 alone.
+    var formats: [DateFormat] = []
 
     /// Creates a conversion to `target`; values of the types `kept` are not converted.
     package init(
@@ -39,6 +41,13 @@ package struct Conversion: Hashable, Sendable {
         self.unit = unit
         self.allowsLoss = allowsLoss
         self.kept = kept
+    }
+
+    /// Returns the conversion that also accepts what is lost.
+    var lossy: Conversion {
+        var conversion = self
+        conversion.allowsLoss = true
+        return conversion
     }
 
     /// The types, other than the target's, whose values can be converted.
@@ -132,10 +141,7 @@ package struct Conversion: Hashable, Sendable {
             // The server converts a long to a date, but not an int. A text is tested first, because the conversion of
             // some texts raises errors that `onError` does not catch.
             .choose(
-                if: value.hasType("string"),
-                then: .choose(
-                    if: allowsLoss ? looksLikeADate(value) : hasISOPunctuation(value),
-                    then: attempt(value, to: "date"), else: .null),
+                if: value.hasType("string"), then: formats.isEmpty ? isoDate(value) : date(value, by: formats),
                 else: unit == .seconds
                     ? .choose(
                         if: value.hasType("int", "long", "double", "decimal"), then: date(ofSeconds: value),
@@ -150,7 +156,7 @@ package struct Conversion: Hashable, Sendable {
                     if: value.hasType("double"), then: text(ofDouble: value), else: attempt(value, to: "string")))
         case .decimal:
             .choose(
-                if: value.hasType("double"), then: exact(double: value, as: "decimal"),
+                if: value.hasType("double"), then: shortest(exact(double: value, as: "decimal")),
                 else: unit == .seconds
                     ? .choose(
                         if: value.hasType("date"), then: seconds(of: value, as: .constant("decimal")),
@@ -181,7 +187,11 @@ package struct Conversion: Hashable, Sendable {
             // The server converts every text to true, so a bool that became a text is not converted back. Nothing is
             // lost, because the texts `true` and `false` differ.
             .any([from.hasType("bool"), sameOnReturn(from, to)])
-        case .date: .choose(if: from.hasType("string"), then: isAnISOForm(from, of: to), else: sameOnReturn(from, to))
+        // A text is read only in a format that gives the same text again.
+        case .date:
+            .choose(
+                if: from.hasType("string"), then: formats.isEmpty ? isAnISOForm(from, of: to) : .constant(true),
+                else: sameOnReturn(from, to))
         default: sameOnReturn(from, to)
         }
     }
@@ -288,6 +298,13 @@ extension Conversion {
         ])
     }
 
+    /// Returns the date of a text in an ISO format; `null` for any other text.
+    func isoDate(_ text: Expression) -> Expression {
+        .choose(
+            if: allowsLoss ? looksLikeADate(text) : hasISOPunctuation(text), then: attempt(text, to: "date"),
+            else: .null)
+    }
+
     /// Returns the date as a text in ISO format with milliseconds; `null` outside of the years 0 to 9999.
     ///
     /// Outside of these years, the server's own conversion fails with an error that `onError` does not catch.
@@ -302,7 +319,7 @@ extension Conversion {
     ///
     /// The text may have a space in place of the `T`, and any offset from UTC or none.
     func looksLikeADate(_ text: Expression) -> Expression {
-        let time = "[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,3})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
+        let time = "[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?"
         return Expression([
             "$regexMatch": [
                 "input": text.bson, "regex": ["$literal": .string("^[0-9]{4}-[0-9]{2}-[0-9]{2}(\(time))?$(?!\\n)")],
@@ -364,6 +381,26 @@ extension Conversion {
                 else: .let(
                     ["digits": attempt(attempt(value, to: "decimal"), to: "string")],
                     in: .choose(if: isPlain, then: trimmed, else: short))))
+    }
+
+    /// Returns a decimal without zeros at the end of its fraction, such as 19.99 for the 19.9900000000000 that the
+    /// server makes of a double.
+    private func shortest(_ decimal: Expression) -> Expression {
+        let text = Expression.variable("text")
+        func trimmed(_ text: Expression, _ chars: BSONValue) -> Expression {
+            Expression(["$rtrim": ["input": text.bson, "chars": chars]])
+        }
+        let isFraction = Expression.all([
+            text.hasType("string"), .call("$gte", .call("$indexOfBytes", text, .constant(".")), .constant(0)),
+            .call("$indexOfBytes", text, .constant("E")) == .constant(-1),
+        ])
+        return .let(
+            ["decimal": decimal],
+            in: .let(
+                ["text": attempt(.variable("decimal"), to: "string")],
+                in: .choose(
+                    if: isFraction, then: attempt(trimmed(trimmed(text, "0"), "."), to: "decimal"),
+                    else: .variable("decimal"))))
     }
 
     /// Returns the value converted to another type; `null` if the server cannot convert it.

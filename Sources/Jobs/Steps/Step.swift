@@ -16,7 +16,7 @@ package struct Step: Sendable {
     package static let kinds: [any StepKind.Type] = [
         DefaultStep.self, CopyStep.self, RenameStep.self, ConvertStep.self, CombineStep.self, SplitStep.self,
         WrapStep.self, UnwrapStep.self, DedupeStep.self, DropNullsStep.self, UnsetStep.self,
-        RemapLinkStep.self, ExpressionStep.self, EmbedStep.self, ExtractStep.self,
+        MapStep.self, ExpressionStep.self, EmbedStep.self, ExtractStep.self,
     ]
 
     /// The field that the step writes; the first one, if it writes several.

@@ -125,8 +125,8 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var mayRewrite: Bool { get }
     /// Returns the step adapted to later steps of the job.
     ///
-    /// For example, a copy accepts a target whose value a later step has already converted.
-    func followed(by later: [any StepKind]) -> any StepKind
+    /// For example, a copy accepts a target whose value a later step has already changed.
+    func followed(by later: [Step]) -> any StepKind
     /// Whether this step, which has `whenPresent: refresh`, writes the value that the target has after `conversion`.
     ///
     /// `conversion` is another step of the job, which converts the target in place. If the result is `true`, the two
@@ -172,6 +172,6 @@ extension StepKind {
     package var linksToCreated: FieldPath? { nil }
     package var mayBeNeededAgain: Bool { isFreeForm }
     package var mayRewrite: Bool { !sources.isEmpty || !removed.isEmpty || isFreeForm }
-    package func followed(by later: [any StepKind]) -> any StepKind { self }
+    package func followed(by later: [Step]) -> any StepKind { self }
     package func refreshIncludes(_ conversion: any StepKind) -> Bool { false }
 }

@@ -16,11 +16,11 @@ package enum StepOrder {
 
     /// Returns the steps, each adapted to the steps after it.
     ///
-    /// For example, a copy is adapted to a later conversion of its target.
+    /// For example, a copy is adapted to later changes of its target.
     package static func joined(_ steps: [Job.LocatedStep]) -> [Job.LocatedStep] {
         steps.indices.map { index in
             var located = steps[index]
-            let kind = located.step.kind.followed(by: steps[(index + 1)...].map(\.step.kind))
+            let kind = located.step.kind.followed(by: steps[(index + 1)...].map(\.step))
             located.step = located.step.with(kind)
             return located
         }
@@ -108,6 +108,14 @@ package enum StepOrder {
             throw refusal(
                 "\"\(read)\" would be lost in documents that the step in line \(line) skips: remove it by a job of its "
                     + "own, once that step skips none")
+        }
+        // An expression for what the client makes of a value does not exist, so the earlier step would report it.
+        if step.kind.clientComputation != nil, step.kind.changesInPlace, before.kind is any TargetRuled,
+            let written = before.targets.first(where: step.changes)
+        {
+            throw refusal(
+                "the step in line \(line) writes \"\(written)\", and would report in each later run what this step makes "
+                    + "of it: name its own field here, and \"\(written)\" under \"into\"")
         }
         // If the earlier step derives a result from a field that this step changes in place, the result and the field
         // differ after every run, and every later run would report the difference. Such steps are refused.

@@ -18,6 +18,10 @@ package enum WhenPresent: String, Sendable, CaseIterable {
 protocol TargetRuled: StepKind {
     /// The rule by which the step decides whether to write to a target.
     var rule: TargetRule { get set }
+    /// The fields whose values the step takes over.
+    var taken: [FieldPath] { get }
+    /// The fields that take over the values; ``StepKind/target`` comes first.
+    var written: [FieldPath] { get }
 }
 
 extension TargetRuled {
@@ -29,6 +33,27 @@ extension TargetRuled {
         return step
     }
     package var loss: String? { rule.loss(target) }
+    var written: [FieldPath] { [target] }
+    package var targets: [FieldPath] { written + removed }
+    package var sources: [FieldPath] { rule.removes ? [] : taken }
+    package var removed: [FieldPath] { rule.removes ? taken : [] }
+    /// The step, and the removal of each field that it took over; a removal leaves documents that the step skipped.
+    package var parts: [any StepKind] {
+        guard rule.removes else { return [self] }
+        var step = self
+        step.rule.removes = false
+        return [step] + taken.map { UnsetStep(field: $0, leavesNulls: true) }
+    }
+    package func followed(by later: [Step]) -> any StepKind {
+        var step = self
+        step.rule.later = LaterSteps(changing: written, among: later)
+        return step
+    }
+    package func resolved(at now: Int64) -> Self {
+        var step = self
+        step.rule.later = rule.later.resolved(at: now)
+        return step
+    }
 }
 
 /// The rule by which a step such as `copy` decides whether to write its result to another field.
@@ -36,9 +61,17 @@ struct TargetRule: Hashable, Sendable {
     var whenPresent = WhenPresent.report
     /// Whether a null in the target counts as missing.
     var nullsToo = false
+    /// Whether the fields whose values the step took over are removed.
+    var removes = false
+    /// The later steps of the job that change the target.
+    var later = LaterSteps()
 
     /// A copy of this rule with `whenPresent: replace`, for the step that ``StepKind/refresh`` returns.
-    var replacing: TargetRule { TargetRule(whenPresent: .replace, nullsToo: nullsToo) }
+    var replacing: TargetRule {
+        var rule = self
+        (rule.whenPresent, rule.removes) = (.replace, false)
+        return rule
+    }
 
     /// Whether the target counts as missing.
     ///
@@ -49,8 +82,17 @@ struct TargetRule: Hashable, Sendable {
         return .any([target.isMissing, .all([target.isMissingOrNull, !value.isMissingOrNull])])
     }
 
-    func isWanted(_ value: Expression, in target: Expression) -> Expression {
-        whenPresent == .replace ? !.same(target, value) : isFree(target, for: value)
+    func isWanted(_ value: Expression, in target: FieldPath) -> Expression {
+        whenPresent == .replace
+            ? !.same(.field(target), written(value, to: target)) : isFree(.field(target), for: value)
+    }
+
+    /// Returns the value that the step writes, if its own value is `value`.
+    ///
+    /// With `replace`, this is the value after the later steps. Otherwise, this step and the later ones would change
+    /// each other's result in every run.
+    func written(_ value: Expression, to target: FieldPath) -> Expression {
+        whenPresent == .replace ? later.value(of: target, holding: value) : value
     }
 
     /// Returns the reason to skip a document whose target holds another value, and the condition for skipping it.
@@ -58,12 +100,16 @@ struct TargetRule: Hashable, Sendable {
     /// `nil` if no document is skipped.
     /// - Parameter isReady: Whether the step has a value for the target.
     func conflict(
-        _ value: Expression, in target: Expression, where isReady: Expression
+        _ value: Expression, in target: FieldPath, where isReady: Expression
     ) -> (reason: CompiledStep.Reason, when: Expression)? {
         guard whenPresent != .replace else { return nil }
+        let present = Expression.field(target)
+        let settled = later.value(of: target, holding: value)
         return (
             whenPresent == .keep ? .targetKept : .targetDiffers,
-            .all([isReady, !isFree(target, for: value), !.same(target, value)])
+            .all(
+                [isReady, !isFree(present, for: value), !.same(present, value)]
+                    + (settled == value ? [] : [!.same(present, settled)]))
         )
     }
 
@@ -75,12 +121,13 @@ struct TargetRule: Hashable, Sendable {
             case .keep, .replace: ", \(whenPresent.rawValue) what is there"
             case .refresh: ", refreshed while it is what the job wrote"
             }
-        return (nullsToo ? ", over nulls too" : "") + words
+        return (nullsToo ? ", over nulls too" : "") + words + (removes ? ", removing what was taken over" : "")
     }
 
     /// Returns words for the information that is lost when the step writes to the target; `nil` if none is lost.
     func loss(_ target: FieldPath) -> String? {
         if whenPresent == .replace { return "the earlier values of \"\(target)\"" }
+        if removes { return "what \"\(target)\" does not show of the fields that are removed" }
         return nullsToo ? "whether \"\(target)\" was null or missing" : nil
     }
 }
@@ -88,9 +135,11 @@ struct TargetRule: Hashable, Sendable {
 extension YAMLMembers {
     /// The keys in a job file that state a ``TargetRule``.
     static let targetRule = ["whenPresent", "when"]
+    /// The same keys for a step that can also remove the fields that it takes over.
+    static let movingRule = targetRule + ["remove"]
 
-    /// Reads the rule that a step states by `when` and `whenPresent`; the value of `whenPresent` must be one of
-    /// `allowed`.
+    /// Reads the rule that a step states by `when`, `whenPresent` and `remove`; the value of `whenPresent` must be one
+    /// of `allowed`.
     func targetRule(among allowed: [WhenPresent] = WhenPresent.allCases) throws(JobError) -> TargetRule {
         var rule = TargetRule()
         if let node = self["whenPresent"] {
@@ -100,6 +149,10 @@ extension YAMLMembers {
             }
         }
         rule.nullsToo = try fillsNulls()
+        if let node = self["remove"] {
+            guard let removes = JobLiteral.bool(node) else { throw node.error("\"remove\" must be true or false") }
+            rule.removes = removes
+        }
         return rule
     }
 }

@@ -28,13 +28,22 @@ extension ClientTransform {
 }
 
 enum ClientOutcome: Hashable, Sendable {
-    /// The new value of the step's target. The documents of `creating` are inserted in another collection before the
-    /// value is written.
-    case change(BSONValue, creating: [ClientCreation] = [])
+    /// The document as the step changes it. The documents of `creating` are inserted in another collection before it is
+    /// written.
+    case change(to: BSONDocument, creating: [ClientCreation] = [])
     /// The step applies to the document but cannot change it, for this reason.
     case leave(CompiledStep.Reason)
     /// The step has nothing to do in the document.
     case nothing
+
+    /// Returns the outcome that sets fields of a document, or of the object with an element in the field `v`.
+    static func change(
+        _ document: BSONDocument, _ fields: [(path: FieldPath, value: BSONValue)], creating: [ClientCreation] = []
+    ) throws(BSONError) -> ClientOutcome {
+        var changed = document
+        for (path, value) in fields { changed = try changed.setting(value, at: path.local.components) }
+        return .change(to: changed, creating: creating)
+    }
 }
 
 /// The data that a transform needs besides the documents.
@@ -52,14 +61,20 @@ package struct ClientContext {
 extension CompiledStep {
     /// The client's computation of the step; `nil` if the server runs the step.
     var transform: (any ClientTransform)? {
+        let containers = step.target.containers
+        return ownTransform.map { containers.isEmpty ? $0 : ElementTransform(inner: $0, containers: containers) }
+    }
+
+    private var ownTransform: (any ClientTransform)? {
         switch client {
         case nil: nil
         case .convertUUID(let step): UUIDConversion(step: step)
+        case .dedupe(let step): Deduplication(step: step)
         case .embed(let step): Embedding(step: step, shared: preparation.excluded)
         case .extract(let step):
             Extraction(step: step, contested: preparation.excluded, schemas: preparation.schemas)
         case .generate(let step): GeneratedDefault(step: step)
-        case .lookupLink(let step): LinkLookup(step: step)
+        case .lookup(let step): ValueLookup(step: step)
         }
     }
 }

@@ -87,7 +87,9 @@ struct Embedding: ClientTransform {
             }
             let embedded: BSONValue =
                 if case .array(let list) = value { .array(of: list.values.map(embed)) } else { embed(value) }
-            guard let into = step.into, let present = try document.value(at: into) else { return .change(embedded) }
+            guard let into = step.into, let present = try document.value(at: into) else {
+                return try .change(document, [(step.target, embedded)])
+            }
             return present.hasSameBytes(as: embedded) ? .nothing : .leave(.targetDiffers)
         }
     }

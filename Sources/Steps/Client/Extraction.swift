@@ -30,7 +30,7 @@ struct Extraction: ClientTransform {
         // numeric types, and strings that a collation treats as equal. The documents in `present` may therefore have
         // `_id`s that are not in `wanted`.
         let hasEquals = present.keys.contains { !wanted.contains($0) }
-        return try made.map { made in
+        return try zip(documents, made).map { document, made in
             if let reason = made.reason { return .leave(reason) }
             var created: [ClientCreation] = []
             for child in made.documents {
@@ -48,7 +48,7 @@ struct Extraction: ClientTransform {
                     created.append(ClientCreation(namespace: step.to, document: child))
                 }
             }
-            return .change(made.value, creating: created)
+            return try .change(document, [(step.target, made.value)], creating: created)
         }
     }
 

@@ -162,8 +162,8 @@ extension StepProgram.Document {
         _ outcome: ClientOutcome, of step: CompiledStep, in slot: Int, isFirstRound: Bool
     ) throws {
         switch outcome {
-        case .change(let value, let creating):
-            after = try after.setting(value, at: step.step.target.components)
+        case .change(let changed, let creating):
+            after = changed
             if let marker = step.step.kind.marker { after = try after.setting(true, at: marker.components) }
             if isFirstRound { created += creating }
         case .leave(let reason): findings[slot] = .skipped(reason)

@@ -8,10 +8,15 @@ struct UUIDConversion: ClientTransform {
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
         try documents.map { document in
-            guard let value = try document.value(at: step.field) else { return .nothing }
+            guard let value = try document.value(at: step.field.local), ![.null, .undefined].contains(value.type) else {
+                return .nothing
+            }
             guard let converted = converted(value) else { return .leave(reason(for: value)) }
-            guard let into = step.into, let present = try document.value(at: into) else { return .change(converted) }
-            return present.hasSameBytes(as: converted) ? .nothing : .leave(.targetDiffers)
+            if let present = try document.value(at: step.target.local) {
+                if present.hasSameBytes(as: converted) { return .nothing }
+                if step.into != nil { return .leave(.targetDiffers) }
+            }
+            return try .change(document, [(step.target, converted)])
         }
     }
 
@@ -50,10 +55,10 @@ struct UUIDConversion: ClientTransform {
 struct GeneratedDefault: ClientTransform {
     let step: GenerateStep
 
-    func outcomes(of documents: [BSONDocument], in context: ClientContext) -> [ClientOutcome] {
-        documents.map { document in
+    func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
+        try documents.map { document in
             let id = GeneratedID(job: context.job, place: step.field.description, of: document["_id"] ?? .null)
-            return .change(step.type == .uuid ? id.uuid : id.objectID)
+            return try .change(document, [(step.field, step.type == .uuid ? id.uuid : id.objectID)])
         }
     }
 }

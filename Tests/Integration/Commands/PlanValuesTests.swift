@@ -18,7 +18,7 @@ import Testing
             let text = try run.output + PlanCase.texts(below: subject.jobs).values.joined()
             #expect(text.contains("6 documents, 3 distinct values\n"), "\(text)")
             let map = #"[{from: "m", to: "M"}, {from: " s", to: "S"}, {from: OLD VALUE, to: NEW VALUE}]"#
-            #expect(text.contains("remap-link: {field: size, map: \(map), unmapped: keep}"), "\(text)")
+            #expect(text.contains("map: {field: size, values: \(map), unmapped: keep}"), "\(text)")
             #expect(!text.contains("HUGE"), "\(text)")
         }
     }
@@ -29,7 +29,7 @@ import Testing
             #expect(
                 run.output.contains(#"6 documents, 3 distinct values: "HUGE" (3), "m" (2), " s" (1)"#), "\(run.output)")
             let map = #"[{from: "HUGE", to: NEW VALUE}, {from: "m", to: "M"}, {from: " s", to: "S"}]"#
-            #expect(run.output.contains("suggested: remap-link: {field: size, map: \(map), unmapped: keep}"))
+            #expect(run.output.contains("suggested: map: {field: size, values: \(map), unmapped: keep}"))
 
             // The user removes the comment marks of the draft, and says what a huge size becomes.
             let file = try #require(PlanCase.files(in: subject.jobs).first)

@@ -30,7 +30,7 @@ enum StepsReadyJobs {
             after: [#"{"_id": 1, "tags": ["a"], "address": {"zip": 1}}"#]),
         ReadyJobCase("unset", before: [#"{"_id": 1, "nickname": "A", "z": 1}"#], after: [#"{"_id": 1, "z": 1}"#]),
         ReadyJobCase(
-            "remap-link", before: [#"{"_id": 1, "owner": 7, "friends": [8, 2]}"#, #"{"_id": 2, "owner": 3}"#],
+            "map", before: [#"{"_id": 1, "owner": 7, "friends": [8, 2]}"#, #"{"_id": 2, "owner": 3}"#],
             after: [#"{"_id": 1, "owner": 1, "friends": [1, 2]}"#, #"{"_id": 2, "owner": 3}"#]),
         ReadyJobCase(
             "expression", before: [#"{"_id": 1, "items": [{"price": 1}, {"price": 2}], "visits": 4}"#],

@@ -35,7 +35,7 @@ import Testing
     private func steps(in database: String) -> [String] {
         [
             "convert: {field: age, to: string}",
-            "remap-link: {field: owner, lookup: \(database).owners, once: remapped}",
+            "map: {field: owner, lookup: \(database).owners, once: remapped}",
             "extract: {field: home, to: \(database).homes, idFrom: key}",
         ]
     }

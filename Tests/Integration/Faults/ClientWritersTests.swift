@@ -104,7 +104,7 @@ import Testing
             try await database.fill("dogs", count: 10) { ["_id": .string("d\($0)"), "name": .string("n\($0)")] }
             try test.job(
                 steps: [
-                    "convert: {field: key, to: uuid}", "remap-link: {field: owner, lookup: \(database.name).ids}",
+                    "convert: {field: key, to: uuid}", "map: {field: owner, lookup: \(database.name).ids}",
                     "embed: {field: dog, from: \(database.name).dogs, shared: copy}",
                     "default: {field: own, generate: uuid}",
                     "extract: {field: home, to: \(database.name).homes, idFrom: key}",

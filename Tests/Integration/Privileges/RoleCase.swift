@@ -146,7 +146,7 @@ struct RoleCase: Sendable {
         _ = try job("once", "expression: {field: age, value: {$add: [$age, 1]}, once: _done}")
         _ = try job("extract", "extract: {field: dog, to: \(database.name).Dog, idFrom: _id}")
         _ = try job("embed", "embed: {field: cat, from: \(database.name).Cat}")
-        _ = try job("lookup", "remap-link: {field: cat, lookup: \(database.name).Map, key: old, value: new}")
+        _ = try job("lookup", "map: {field: cat, lookup: \(database.name).Map, key: old, value: new}")
         try folder.write(
             "job: migrated\ncollection: \(collection)\nsteps:\n  - default: {field: email, value: \"\"}\n",
             to: "jobs/migrated.yml")

@@ -147,7 +147,7 @@ import Testing
             let pairs = two.flatMap { first in two.filter { $0 != first }.map { (first, $0) } }
             return pairs.map { ($0, $1, "convert: {field: n, to: string}") } + [
                 ("1.50", "1.5", "convert: {field: n, to: double}"),
-                (1, 1.0, "remap-link: {field: n, map: [{from: 1, to: one}]}"),
+                (1, 1.0, "map: {field: n, values: [{from: 1, to: one}]}"),
             ]
         }()
 

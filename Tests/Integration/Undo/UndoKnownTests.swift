@@ -277,7 +277,7 @@ import Testing
 
     private static let manyKinds = [
         "rename: {from: a#, to: b#}", "rename: {from: o.a#, to: o.b#}", "dedupe: {field: l#}",
-        "expression: {field: e#, value: {$ifNull: [$e#, 1]}}", "remap-link: {field: r#, map: {a: b}}",
+        "expression: {field: e#, value: {$ifNull: [$e#, 1]}}", "map: {field: r#, values: {a: b}}",
     ]
 
     /// A job of 28 steps still fits into one command.

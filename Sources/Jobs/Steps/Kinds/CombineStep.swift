@@ -18,13 +18,13 @@ package struct CombineStep: TargetRuled {
     var rule: TargetRule
 
     package var target: FieldPath { into }
-    package var sources: [FieldPath] {
+    var taken: [FieldPath] {
         var seen: Set<FieldPath> = []
         return template.holes.compactMap { parts[$0] }.filter { seen.insert($0).inserted }
     }
 
     package var description: String {
-        "combine \(sources.map(\.description).joined(separator: ", ")) into \(into)" + rule.words
+        "combine \(taken.map(\.description).joined(separator: ", ")) into \(into)" + rule.words
     }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
@@ -38,7 +38,7 @@ package struct CombineStep: TargetRuled {
     package func body() -> StepBody {
         func value(_ path: FieldPath) -> Expression { .field(path) }
         func isThere(_ path: FieldPath) -> Expression { path.isReachable && !value(path).isMissingOrNull }
-        let sources = sources
+        let sources = taken
         let areThere = Expression.all(sources.map(isThere))
         let areTexts = Expression.all(sources.map { !text(of: $0).isMissingOrNull })
         let target = Expression.field(into)
@@ -47,12 +47,12 @@ package struct CombineStep: TargetRuled {
         // If a field's parent is not an object, the document is reported for that reason, and not for a missing field.
         let blocked = sources.compactMap { $0.blocked { !$0.isMissingOrNull && !$0.hasType("object") } }
         return StepBody(
-            wanted: .all([areThere, areTexts, rule.isWanted(combined, in: target)]), value: combined,
-            applies: .any(sources.map(isThere)),
+            wanted: .all([areThere, areTexts, rule.isWanted(combined, in: into)]),
+            value: rule.written(combined, to: into), applies: .any(sources.map(isThere)),
             conflicts: [
                 (.partMissing, .all([isFree, !areThere] + blocked.map { !$0 })),
                 (.wrongType, .all([isFree, areThere, !areTexts])),
-            ] + [rule.conflict(combined, in: target, where: areThere && areTexts)].compactMap(\.self))
+            ] + [rule.conflict(combined, in: into, where: areThere && areTexts)].compactMap(\.self))
     }
 
     /// Returns the text of a part; `null` for a value that is no text, and does not become one without loss.
@@ -79,13 +79,13 @@ package struct CombineStep: TargetRuled {
 
 extension CombineStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"combine\"", allowed: ["into", "template"] + YAMLMembers.targetRule)
+        let members = try node.members(of: "\"combine\"", allowed: ["into", "template"] + YAMLMembers.movingRule)
         into = try members.required("into").fieldPathBelowNoList("into")
         let place = try members.required("template")
         template = try TextTemplate(place, key: "template")
         var parts: [String: FieldPath] = [:]
         for name in template.holes {
-            let path = try place.fieldPath(name, in: "template")
+            let path = try place.fieldPath(name, in: "template", isRead: true)
             try place.checkApart(path, into)
             parts[name] = path
         }

@@ -32,6 +32,7 @@ package struct ConvertStep: TargetRuled {
     package var type: SchemaType { conversion.target }
     package var target: FieldPath { into ?? field }
     package var source: FieldPath? { into == nil ? nil : field }
+    var taken: [FieldPath] { source.map { [$0] } ?? [] }
     package var changesInPlace: Bool { into == nil || rule.whenPresent == .replace }
     package var quick: QuickCondition {
         into == nil ? .present(field, notOf: conversion.settled) : .present(field, with: [target])
@@ -97,13 +98,13 @@ package struct ConvertStep: TargetRuled {
         let carried = Expression.choose(if: isDone, then: source, else: value)
         let convertible =
             onError == .report || onError == .fail ? !carried.isMissingOrNull : .any([isDone, isPossible])
-        let target = Expression.field(into)
         return StepBody(
-            wanted: .all([present, convertible, rule.isWanted(carried, in: target)]), value: carried,
+            wanted: .all([present, convertible, rule.isWanted(carried, in: into)]),
+            value: rule.written(carried, to: into),
             applies: present,
             conflicts: [
                 (.noValue, present && !convertible)
-            ] + [rule.conflict(carried, in: target, where: present && convertible)].compactMap(\.self))
+            ] + [rule.conflict(carried, in: into, where: present && convertible)].compactMap(\.self))
     }
 
     package func leavesSyncing(
@@ -119,8 +120,8 @@ package struct ConvertStep: TargetRuled {
 extension ConvertStep {
     /// The keys that a `convert` step may have, in all its variants.
     static let members =
-        ["field", "to", "from", "into", "keep", "legacy", "unit", "onError", "default", "onLoss"]
-        + YAMLMembers.targetRule
+        ["field", "to", "from", "into", "keep", "legacy", "unit", "format", "zone", "onError", "default", "onLoss"]
+        + YAMLMembers.movingRule
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
         ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)
@@ -128,20 +129,12 @@ extension ConvertStep {
 
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"convert\"", allowed: Self.members)
-        for name in YAMLMembers.targetRule where members["into"] == nil {
-            if let node = members[name] { throw node.error("\"\(name)\" needs \"into\", a second field") }
-        }
         for name in ["from", "legacy"] {
             if let node = members[name] { throw node.error("\"\(name)\" is only for a uuid") }
         }
-        let field = try members.required("field").fieldPath("field")
+        let field = try members.source()
         let type = try Self.type(try members.required("to"))
-        var into: FieldPath?
-        if let node = members["into"] {
-            let target = try node.fieldPathBelowNoList("into")
-            try node.checkApart(field, target)
-            into = target
-        }
+        let into = try members.target(apartFrom: field)
         let onLoss: OnLoss = try members["onLoss"]?.choice("onLoss") ?? .report
         let unit: Conversion.Unit = try members["unit"]?.choice("unit") ?? .milliseconds
         if let node = members["keep"], into != nil {
@@ -151,11 +144,14 @@ extension ConvertStep {
         if let node = members["unit"], !isAboutTime {
             throw node.error("\"unit\" is for dates: \(type.rawValue) has none")
         }
+        if let node = members["format"] ?? members["zone"], type != .date {
+            throw node.error("\"format\" and \"zone\" are for texts that become dates")
+        }
+        var conversion = Conversion(
+            target: type, unit: unit, allowsLoss: onLoss == .allow, keeping: try Self.kept(members["keep"]))
+        conversion.formats = try DateFormat.all(members["format"], zone: members["zone"])
         self.init(
-            field: field,
-            conversion: Conversion(
-                target: type, unit: unit, allowsLoss: onLoss == .allow, keeping: try Self.kept(members["keep"])),
-            into: into, onError: try Self.onError(members, type: type),
+            field: field, conversion: conversion, into: into, onError: try Self.onError(members, type: type),
             rule: try members.targetRule(among: [.report, .refresh]))
     }
 

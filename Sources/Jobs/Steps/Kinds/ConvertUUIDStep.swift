@@ -88,7 +88,7 @@ extension ConvertUUIDStep {
 
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"convert\"", allowed: ConvertStep.members)
-        let field = try members.required("field").fieldPathThroughObjects("field")
+        let field = try members.source()
         let toNode = try members.required("to")
         guard let type = SchemaType(rawValue: try toNode.text(of: "\"to\"")), [.uuid, .string].contains(type) else {
             throw toNode.error("a uuid can be converted only to string")
@@ -100,7 +100,7 @@ extension ConvertUUIDStep {
         }
         var into: FieldPath?
         if let node = members["into"] {
-            let target = try node.fieldPathThroughObjects("into")
+            let target = try node.fieldPathBelowNoList("into")
             try node.checkApart(field, target)
             into = target
         }
@@ -112,7 +112,7 @@ extension ConvertUUIDStep {
             allowsLoss: try members["onLoss"].map { (node) throws(JobError) in
                 try node.choice("onLoss") as OnLoss
             } == .allow, into: into)
-        for name in ["keep", "unit", "default"] + YAMLMembers.targetRule {
+        for name in ["keep", "unit", "format", "zone", "default"] + YAMLMembers.movingRule {
             if let node = members[name] { throw node.error("\"\(name)\" cannot be used with a uuid") }
         }
         if let node = members["onError"], try node.text(of: "\"onError\"") != "report" {

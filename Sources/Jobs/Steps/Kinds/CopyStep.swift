@@ -10,25 +10,24 @@ package struct CopyStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
-    /// The conversion that a later step of the job applies to the target in place; `nil` if there is none.
-    ///
-    /// A target that holds the converted value of the source is not a conflict, because the later step converted the
-    /// target in an earlier run.
-    var conversion: Conversion?
+    /// Whether missing parents of the target are created.
+    var createsParents = false
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
+    var taken: [FieldPath] { [from] }
     package var quick: QuickCondition { .present(from, with: [to]) }
     package var readsInside: [FieldPath] { rule.whenPresent == .replace ? [from, to] : [] }
 
     package var description: String {
-        "copy \(from) to \(to)" + rule.words
+        "copy \(from) to \(to)" + (createsParents ? ", creating its parents" : "") + rule.words
     }
 
-    package func followed(by later: [any StepKind]) -> any StepKind {
+    package var parts: [any StepKind] {
+        guard createsParents else { return [self] }
         var copy = self
-        for step in later where step.target == to { copy.conversion = step.inPlaceConversion ?? copy.conversion }
-        return copy
+        copy.createsParents = false
+        return CreateParentStep.steps(to: to, for: from, nullsToo: rule.nullsToo) + [copy]
     }
 
     package func refreshIncludes(_ conversion: any StepKind) -> Bool {
@@ -36,35 +35,13 @@ package struct CopyStep: TargetRuled {
     }
 
     package func body() -> StepBody {
-        let (source, target) = (Expression.field(from), Expression.field(to))
+        let source = Expression.field(from)
         // If the rule treats a null in the target as missing, a null in the source also counts as missing. Otherwise,
         // the step would copy the null, and the target would still count as missing.
         let present = from.isReachable && !(rule.nullsToo ? source.isMissingOrNull : source.isMissing)
-        // With `replace`, the step writes the value that a later conversion of the target would make. If it wrote the
-        // unconverted value, each of the two steps would change the other's result in every run.
-        let value = rule.whenPresent == .replace ? converted(source) : source
         return StepBody(
-            wanted: present && rule.isWanted(value, in: target), value: value, applies: present,
-            conflicts: [rule.conflict(source, in: target, where: present && !isConverted(target, from: source))]
-                .compactMap(\.self))
-    }
-
-    /// Returns whether the target holds the source's value after the ``conversion`` of a later step; false if there is
-    /// no conversion.
-    private func isConverted(_ target: Expression, from source: Expression) -> Expression {
-        conversion == nil ? .constant(false) : .same(target, converted(source))
-    }
-
-    /// Returns the source's value after the ``conversion`` of a later step.
-    ///
-    /// The value is returned unchanged if there is no conversion, or if it cannot or need not be converted.
-    private func converted(_ source: Expression) -> Expression {
-        guard let conversion else { return source }
-        return .let(
-            ["result": conversion.result(source)],
-            in: .choose(
-                if: .any([conversion.isDone(source), Expression.variable("result").isMissingOrNull]), then: source,
-                else: .variable("result")))
+            wanted: present && rule.isWanted(source, in: to), value: rule.written(source, to: to), applies: present,
+            conflicts: [rule.conflict(source, in: to, where: present)].compactMap(\.self))
     }
 
     package func leavesSyncing(
@@ -81,7 +58,7 @@ package struct CopyStep: TargetRuled {
 extension CopyStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let pair = try FieldPair(node, of: Self.key)
-        self.init(from: pair.from, to: pair.to, rule: pair.rule)
+        self.init(from: pair.from, to: pair.to, rule: pair.rule, createsParents: pair.createsParents)
     }
 }
 
@@ -90,13 +67,19 @@ struct FieldPair {
     let from: FieldPath
     let to: FieldPath
     let rule: TargetRule
+    /// Whether missing parents of the target are created.
+    let createsParents: Bool
+
+    private enum Parents: String, CaseIterable { case keep, create }
 
     init(_ node: YAMLNode, of key: String) throws(JobError) {
-        let members = try node.members(of: "\"\(key)\"", allowed: ["from", "to"] + YAMLMembers.targetRule)
-        from = try members.required("from").fieldPath("from")
+        let members = try node.members(of: "\"\(key)\"", allowed: ["from", "to", "parents"] + YAMLMembers.targetRule)
+        let source = try members.required("from")
+        from = key == CopyStep.key ? try source.sourcePath("from") : try source.fieldPath("from")
         let target = try members.required("to")
         to = try target.fieldPathBelowNoList("to")
         try target.checkApart(from, to)
         rule = try members.targetRule()
+        createsParents = try members["parents"]?.choice("parents") as Parents? == .create
     }
 }

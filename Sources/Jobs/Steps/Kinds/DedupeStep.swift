@@ -2,21 +2,40 @@ package import BSON
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes repeated elements from a list; of equal elements, the first one stays.
-///
-/// Numbers are equal if they have the same value, whatever their type, and texts if they have the same bytes. Objects
-/// and lists are removed only if they are certainly the same in every type and digit.
+/// Removes repeated elements from a list; of equal elements, the first one stays, or the last one.
 package struct DedupeStep: StepKind {
     package static let key = "dedupe"
 
-    let field: FieldPath
+    /// The elements that count as equal.
+    package enum Equality: Hashable, Sendable {
+        /// Numbers are equal if they have the same value, whatever their type, and texts if they have the same bytes.
+        /// Objects and lists are equal only if they are certainly the same in every type and digit.
+        case exact
+        /// Elements are equal if `uniqueItems` of a validator finds them equal: in objects and lists, too, numbers are
+        /// compared by value, and the order of an object's fields does not matter.
+        case equal
+        /// Objects are equal if their values at this path are, by ``equal``; an object that lacks it equals no other.
+        case key(FieldPath)
+    }
+
+    package let field: FieldPath
+    package var by = Equality.exact
+    package var keepsLast = false
 
     package var target: FieldPath { field }
     package var quick: QuickCondition { .present(field) }
     package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
 
-    package var description: String { "dedupe \(field)" }
+    package var description: String {
+        switch by {
+        case .exact: "dedupe \(field)"
+        case .equal: "dedupe \(field) by equal"
+        case .key(let path): "dedupe \(field) by \(path)" + (keepsLast ? ", keeping the last" : "")
+        }
+    }
+
+    package var clientComputation: ClientComputation? { by == .exact ? nil : .dedupe(self) }
 
     package var loss: String? {
         "the repeated elements of \"\(field)\" and their numeric types"
@@ -32,12 +51,18 @@ package struct DedupeStep: StepKind {
     package func body() -> StepBody {
         let value = Expression.field(field)
         let isList = value.hasType("array")
+        let conflicts = [(CompiledStep.Reason.wrongType, !value.isMissingOrNull && !isList)]
+        guard by == .exact else {
+            let isLong = Expression.choose(
+                if: isList, then: .call("$gt", size(value), .constant(1)), else: .constant(false))
+            return StepBody(wanted: isLong, value: .null, conflicts: conflicts)
+        }
         // A fast test excludes most lists: a list has no repeated elements if no two elements are equal by `$eq`.
         let mayRepeat = !(size(Expression(["$setUnion": [value.bson]])) == size(value))
         let distinct = distinct(value)
         return StepBody(
             wanted: .all([isList, mayRepeat, !(size(distinct) == size(value))]), value: distinct,
-            conflicts: [(.wrongType, !value.isMissingOrNull && !isList)])
+            conflicts: conflicts)
     }
 
     private func size(_ list: Expression) -> Expression { Expression(["$size": list.bson]) }
@@ -81,7 +106,25 @@ package struct DedupeStep: StepKind {
 
 extension DedupeStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"dedupe\"", allowed: ["field"])
-        self.init(field: try members.required("field").fieldPath("field"))
+        let members = try node.members(of: "\"dedupe\"", allowed: ["field", "by", "keep"])
+        field = try members.required("field").fieldPath("field")
+        if let node = members["by"] {
+            switch try node.text(of: "\"by\"") {
+            case "exact": by = .exact
+            case "equal": by = .equal
+            case let name:
+                let key = try node.fieldPath(name, in: "by", isRead: true)
+                guard !key.leadsIntoElements else {
+                    throw node.error("\"by\" is exact, equal, or a field of each element, reached through objects")
+                }
+                by = .key(key)
+            }
+        }
+        if let node = members["keep"] {
+            guard case .key = by else { throw node.error("\"keep\" needs \"by: FIELD\": equal elements are alike") }
+            keepsLast = try node.choice("keep") as Keep == .last
+        }
     }
+
+    private enum Keep: String, CaseIterable { case first, last }
 }

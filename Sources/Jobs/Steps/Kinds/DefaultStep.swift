@@ -13,6 +13,8 @@ package struct DefaultStep: StepKind {
         case constant(BSONValue)
         /// The time of the job's start; before that time is known, the server's current time (`$$NOW`).
         case now
+        /// The time in the document's own `_id`, if that is an ObjectId with a time until 2038.
+        case idTime
     }
 
     let field: FieldPath
@@ -29,6 +31,7 @@ package struct DefaultStep: StepKind {
             switch value {
             case .constant(let value): "a value of type \(value.type)"
             case .now: "the time of the job's start"
+            case .idTime: "the time of its _id"
             }
         return "default \(field): \(what) where missing\(nullsToo ? " or null" : "")"
     }
@@ -51,7 +54,7 @@ package struct DefaultStep: StepKind {
                 return DefaultStep(field: field, value: .constant(fitted), nullsToo: nullsToo)
             }
             found = "\(value.type)"
-        case .now:
+        case .now, .idTime:
             if type == .date || type == .mixed { return self }
             found = "date"
         }
@@ -65,11 +68,19 @@ package struct DefaultStep: StepKind {
             switch value {
             case .constant(let value): .constant(value)
             case .now: .variable("NOW")
+            case .idTime: Expression(["$toDate": id.bson])
             }
-        return StepBody(
-            wanted: nullsToo ? Expression.field(field).isMissingOrNull : Expression.field(field).isMissing,
-            value: filling)
+        let isEmpty = nullsToo ? Expression.field(field).isMissingOrNull : Expression.field(field).isMissing
+        guard value == .idTime else { return StepBody(wanted: isEmpty, value: filling) }
+        // The server reads the seconds as a signed number, so a time after 2038 would be one before 1970.
+        let hasTime = Expression.choose(
+            if: id.hasType("objectId"), then: .call("$gte", filling, .constant(.date(milliseconds: 0))),
+            else: .constant(false))
+        return StepBody(wanted: isEmpty && hasTime, value: filling, conflicts: [(.noTime, isEmpty && !hasTime)])
     }
+
+    /// The document's `_id`, also inside an element.
+    private var id: Expression { .variable("ROOT._id") }
 
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming assumptions: CheckOptions
@@ -77,7 +88,7 @@ package struct DefaultStep: StepKind {
         // The step writes only the constant or the time to the field, so only this value has to fit the schema.
         switch value {
         case .constant(let value): schema.fits(value, at: field, assuming: assumptions)
-        case .now: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)
+        case .now, .idTime: schema.fits(.date(milliseconds: 0), at: field, assuming: assumptions)
         }
     }
 }
@@ -87,13 +98,20 @@ extension DefaultStep {
     static let members = ["field", "value", "generate", "when"]
 
     package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
-        node.hasMember("generate") ? try GenerateStep(node) : try DefaultStep(node)
+        node.hasMember("generate") && !node.hasMember("generate", idTime)
+            ? try GenerateStep(node) : try DefaultStep(node)
     }
+
+    /// The word of `generate` for ``Filling/idTime``.
+    private static let idTime = "idTime"
 
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"default\"", allowed: Self.members)
         let field = try members.required("field").fieldPath("field")
-        let value = try Self.filling(try members.required("value"))
+        if members["generate"] != nil, let node = members["value"] {
+            throw node.error("a default has either a value or \"generate\"")
+        }
+        let value = members["generate"] == nil ? try Self.filling(try members.required("value")) : .idTime
         let nullsToo = try members.fillsNulls()
         guard nullsToo || field.components.last != FieldPath.each else {
             throw node.error("an element of a list is never missing: write \"when: missingOrNull\" to fill its nulls")

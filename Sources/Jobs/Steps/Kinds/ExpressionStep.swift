@@ -53,13 +53,38 @@ package struct ExpressionStep: StepKind {
 
 extension ExpressionStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let members = try node.members(of: "\"expression\"", allowed: ["field", "value", "when", "once"])
+        let members = try node.members(of: "\"expression\"", allowed: ["field", "value", "cases", "when", "once"])
         field = try members.required("field").fieldPath("field")
         let isOfElement = field.leadsIntoElements
-        value = try ExpressionLiteral.expression(try members.required("value"), isOfElement: isOfElement)
+        if let cases = members["cases"] {
+            if let node = members["value"] { throw node.error("give either \"value\" or \"cases\"") }
+            value = try Self.value(of: cases, isOfElement: isOfElement)
+        } else {
+            value = try ExpressionLiteral.expression(try members.required("value"), isOfElement: isOfElement)
+        }
         var when = Expression.constant(true)
         if let node = members["when"] { when = try ExpressionLiteral.expression(node, isOfElement: isOfElement) }
         self.when = when
         once = try members["once"]?.marker(apartFrom: field)
+    }
+
+    /// Reads `cases` as one expression: the value of the first case whose condition holds, which is missing if none
+    /// does.
+    private static func value(of cases: YAMLNode, isOfElement: Bool) throws(JobError) -> Expression {
+        var read: [(condition: Expression?, value: Expression)] = []
+        for node in try cases.elements(of: "\"cases\"") {
+            if let last = read.last, last.condition == nil {
+                throw node.error("this case never applies: the one before it has no \"where\"")
+            }
+            let members = try node.members(of: "an entry of \"cases\"", allowed: ["where", "value"])
+            let condition = try members["where"].map { (node) throws(JobError) in
+                try ExpressionLiteral.condition(node)
+            }
+            let value = try ExpressionLiteral.expression(try members.required("value"), isOfElement: isOfElement)
+            read.append((condition, value))
+        }
+        return read.reversed().reduce(.removed) { rest, next in
+            next.condition.map { .choose(if: $0, then: next.value, else: rest) } ?? next.value
+        }
     }
 }

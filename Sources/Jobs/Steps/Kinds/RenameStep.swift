@@ -10,10 +10,12 @@ package struct RenameStep: TargetRuled {
     let from: FieldPath
     let to: FieldPath
     var rule = TargetRule()
+    /// Whether missing parents of the target are created.
+    var createsParents = false
 
     package var target: FieldPath { to }
     package var source: FieldPath? { from }
-    package var targets: [FieldPath] { [to, from] }
+    var taken: [FieldPath] { [from] }
     package var sources: [FieldPath] { [] }
     package var removed: [FieldPath] { [from] }
     package var movedFrom: FieldPath? { from }
@@ -22,7 +24,7 @@ package struct RenameStep: TargetRuled {
     }
 
     package var description: String {
-        "rename \(from) to \(to)" + rule.words
+        "rename \(from) to \(to)" + (createsParents ? ", creating its parents" : "") + rule.words
     }
 
     package var loss: String? { copy.loss }
@@ -31,13 +33,13 @@ package struct RenameStep: TargetRuled {
     ///
     /// Only the removal reports a document in which the two fields differ.
     package var parts: [any StepKind] {
-        [copy, RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo)]
+        copy.parts + [RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo)]
     }
 
     private var copy: CopyStep {
         var rule = rule
         if rule.whenPresent != .replace { rule.whenPresent = .keep }
-        return CopyStep(from: from, to: to, rule: rule)
+        return CopyStep(from: from, to: to, rule: rule, createsParents: createsParents)
     }
 
     package func body() -> StepBody { copy.body() }
@@ -49,7 +51,7 @@ extension RenameStep {
         guard pair.from.components.last != FieldPath.each else {
             throw node.error("\"from\": an element of a list cannot be renamed: name a field of it")
         }
-        self.init(from: pair.from, to: pair.to, rule: pair.rule)
+        self.init(from: pair.from, to: pair.to, rule: pair.rule, createsParents: pair.createsParents)
     }
 }
 

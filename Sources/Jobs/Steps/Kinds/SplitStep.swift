@@ -26,7 +26,8 @@ package struct SplitStep: TargetRuled {
 
     package var target: FieldPath { into[0] }
     package var quick: QuickCondition { .present(field, with: into) }
-    package var targets: [FieldPath] { into }
+    var written: [FieldPath] { into }
+    var taken: [FieldPath] { [field] }
     package var source: FieldPath? { field }
     package var readsInside: [FieldPath] { into }
 
@@ -49,10 +50,9 @@ package struct SplitStep: TargetRuled {
         let parts = Expression.choose(if: isText, then: parts(of: source), else: .null)
         let isSplit = parts.hasType("array")
         func part(_ index: Int) -> Expression { .call("$arrayElemAt", parts, .constant(.integer(index))) }
-        let targets = into.map { Expression.field($0) }
         let isReady = Expression.all([present, isText, isSplit])
-        let others = targets.enumerated().compactMap { rule.conflict(part($0), in: $1, where: .constant(true))?.when }
-        let isWanted = Expression.any(targets.enumerated().map { rule.isWanted(part($0), in: $1) })
+        let others = into.enumerated().compactMap { rule.conflict(part($0), in: $1, where: .constant(true))?.when }
+        let isWanted = Expression.any(into.enumerated().map { rule.isWanted(part($0), in: $1) })
         return StepBody(
             wanted: .all([isReady, isWanted] + (others.isEmpty ? [] : [!.any(others)])), value: part(0),
             also: into.enumerated().dropFirst().map { ($0.element, part($0.offset)) }, applies: present,
@@ -113,8 +113,8 @@ package struct SplitStep: TargetRuled {
 extension SplitStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(
-            of: "\"split\"", allowed: ["field", "by", "regex", "into", "join", "onLoss"] + YAMLMembers.targetRule)
-        field = try members.required("field").fieldPath("field")
+            of: "\"split\"", allowed: ["field", "by", "regex", "into", "join", "onLoss"] + YAMLMembers.movingRule)
+        field = try members.required("field").sourcePath("field")
         allowsLoss = try (members["onLoss"]?.choice("onLoss") ?? OnLoss.report) == .allow
         rule = try members.targetRule(among: [.report, .refresh])
         let place = try members.required("into")

@@ -3,7 +3,7 @@ package import Checking
 package import LocatedYAML
 package import ServerSchema
 
-/// Removes a field; with `when: null`, only if its value is null or undefined.
+/// Removes a field; with `when`, only if its value is null or undefined, or an empty object or list.
 package struct UnsetStep: StepKind {
     package static let key = "unset"
 
@@ -13,30 +13,55 @@ package struct UnsetStep: StepKind {
         case present
         /// The step removes only the values `null` and `undefined`.
         case null
+        /// The step removes only empty objects and lists.
+        case empty
     }
 
     package let field: FieldPath
     var when = When.present
+    /// Whether the step leaves nulls, because it only removes a value that an earlier step took over.
+    var leavesNulls = false
 
     package var target: FieldPath { field }
     package var quick: QuickCondition { .present(field) }
     package var removed: [FieldPath] { [field] }
-    package var changesInPlace: Bool { when == .null }
+    package var changesInPlace: Bool { when != .present }
 
-    package var description: String { "unset \(field)" + (when == .null ? " where null" : "") }
+    package var description: String { "unset \(field)" + (when == .present ? "" : " where \(when.rawValue)") }
 
     package var loss: String? {
-        when == .null
-            ? "whether \"\(field)\" was null or missing"
-            : "the values of \"\(field)\""
+        switch when {
+        case .present: "the values of \"\(field)\""
+        case .null: "whether \"\(field)\" was null or missing"
+        case .empty: "whether \"\(field)\" was empty or missing"
+        }
     }
 
     package func body() -> StepBody {
         let value = Expression.field(field)
         return StepBody(
-            wanted: when == .null ? value.hasType("null", "undefined") : !value.isMissing, value: .removed,
-            // If a parent is missing, the document is not reported, because there is nothing to remove.
-            applies: .constant(false))
+            wanted: isDue(value), value: .removed,
+            // A missing parent, or one of another type, is not reported, because there is nothing to remove. But a list
+            // is, if the path names an element of it by its number.
+            applies: namesElement ?? .constant(false))
+    }
+
+    /// The condition that the path names an element of a list by its number; `nil` for a path without a number.
+    private var namesElement: Expression? {
+        let names = field.local.components
+        let lists = names.indices.dropFirst().filter { names[$0].allSatisfy(\.isNumber) }.map { index in
+            let parents = FieldPath(trusted: Array(names[..<index]))
+            return parents.isReachable && Expression.field(parents).hasType("array")
+        }
+        return lists.isEmpty ? nil : .any(lists)
+    }
+
+    private func isDue(_ value: Expression) -> Expression {
+        switch when {
+        case .present: leavesNulls ? !value.isMissingOrNull : !value.isMissing
+        case .null: value.hasType("null", "undefined")
+        case .empty: .any([value == .constant([:]), value == .constant(.array(of: []))])
+        }
     }
 
     package func leavesSyncing(

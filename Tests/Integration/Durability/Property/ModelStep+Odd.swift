@@ -30,7 +30,7 @@ extension ModelStep {
             asked("convert: {field: \"m.[]\", to: int}", "m"),
             asked("default: {field: \"l.[].k\", value: 1}", "l"),
             asked("drop-nulls: {field: l}", "l"),
-            asked("remap-link: {field: \(field), map: {x: y1, \"12\": y2}, unmapped: keep}", field),
+            asked("map: {field: \(field), values: {x: y1, \"12\": y2}, unmapped: keep}", field),
             asked(
                 "expression: {field: \(free), value: {$type: $a}, when: {$eq: [{$type: \"$\(free)\"}, missing]}}", free,
                 "a"

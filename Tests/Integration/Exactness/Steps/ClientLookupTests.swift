@@ -14,7 +14,7 @@ import Testing
                 ["_id": 8, "owner": ["one", 2]], ["_id": 9, "owner": [1, 9]], ["_id": 10, "owner": "x"],
             ]
             try await test.database.fill("people", people)
-            try test.job(steps: ["remap-link: {field: owner, lookup: \(test.database.name).ids}"])
+            try test.job(steps: ["map: {field: owner, lookup: \(test.database.name).ids}"])
             let report = try await test.runThreeTimes(exitCode: 1)
             #expect(report["changed"]?.integer == 4)
             #expect(report.skipped("the lookup does not know the value") == 3)
@@ -32,7 +32,7 @@ import Testing
                 [["_id": "A", "old": 1], ["_id": "B", "old": 2], ["_id": "C", "old": 3], ["_id": "D", "old": 3]])
             try await test.database.fill("people", (1...3).map { ["_id": .integer($0), "owner": .integer($0)] })
             try test.job(
-                steps: ["remap-link: {field: owner, lookup: \(test.database.name).owners, key: old, value: _id}"])
+                steps: ["map: {field: owner, lookup: \(test.database.name).owners, key: old, value: _id}"])
             let report = try await test.runThreeTimes(exitCode: 1)
             #expect(report.skipped("the lookup gives several values") == 1)
             #expect(try await test.database.documents("people").map { $0["owner"] } == ["A", "B", 3])
@@ -47,7 +47,7 @@ import Testing
             try await test.database.fill("ids", [["_id": "a", "to": "b"], ["_id": "b", "to": "c"]])
             let people: [BSONDocument] = [["_id": 1, "owner": "a"], ["_id": 2, "owner": "b"]]
             try await test.database.fill("people", people)
-            try test.job(steps: ["remap-link: {field: owner, lookup: \(test.database.name).ids}"])
+            try test.job(steps: ["map: {field: owner, lookup: \(test.database.name).ids}"])
             for flags in [["--dry-run"], []] {
                 let run = try await test.backfill(flags: flags)
                 #expect(run.exitCode == 65, "\(run.errors)")
@@ -55,7 +55,7 @@ import Testing
             }
             #expect(try await test.database.documents("people") == people)
             try test.job(
-                "once", steps: ["remap-link: {field: owner, lookup: \(test.database.name).ids, once: _remapped}"])
+                "once", steps: ["map: {field: owner, lookup: \(test.database.name).ids, once: _remapped}"])
             #expect(try await test.runThreeTimes("once")["changed"]?.integer == 2)
             #expect(
                 try await test.database.documents("people") == [

@@ -111,9 +111,16 @@ enum ConversionOutcome: Hashable {
         switch value {
         case .string(let text): Decimal128(text).flatMap { $0.description == text ? $0 : nil }
         case .double(let number) where whole(value) == nil:
-            number.isFinite ? fifteenDigits(number) : Decimal128(text(number) ?? "")
+            number.isFinite ? fifteenDigits(number).flatMap(shortest) : Decimal128(text(number) ?? "")
         default: (whole(value) ?? milliseconds(value)).map { Decimal128($0) }
         }
+    }
+
+    /// Returns the decimal without the zeros at the end of its fraction.
+    private static func shortest(_ number: Decimal128) -> Decimal128? {
+        let text = number.description
+        guard text.contains("."), !text.contains("E") else { return number }
+        return Decimal128(String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed()))
     }
 
     /// Returns the decimal with 15 digits into which the server converts a double.

@@ -205,7 +205,7 @@ import Testing
 
     @Test func remapLinkByAMap() async throws {
         try await StepCase.run(
-            "remap-link: {field: owner, map: {1: 10, a: b, '1': c}}",
+            "map: {field: owner, values: {1: 10, a: b, '1': c}}",
             [
                 StepCase(["owner": 1], ["owner": 10]), StepCase(["owner": .long(1)], ["owner": 10]),
                 StepCase(["owner": "1"], ["owner": "c"]), StepCase(["owner": "a"], ["owner": "b"]),
@@ -213,7 +213,7 @@ import Testing
                 StepCase(["owner": [1]], nil, .notInMap),
             ])
         try await StepCase.run(
-            "remap-link: {field: 'pets.[]', map: [{from: 1, to: 2}, {from: 2, to: 1}], unmapped: keep, once: _swapped}",
+            "map: {field: 'pets.[]', values: [{from: 1, to: 2}, {from: 2, to: 1}], unmapped: keep, once: _swapped}",
             [
                 StepCase(["pets": [1, 2, 3]], ["pets": [2, 1, 3], "_swapped": true]),
                 StepCase(["pets": [1], "_swapped": true], nil), StepCase(["pets": [3]], nil), StepCase([:], nil),

@@ -16,7 +16,7 @@ import Testing
         "rename: {from: v, to: w}", "convert: {field: 'v.[]', to: string, onLoss: allow}",
         "combine: {into: t, template: '{v}-{name}'}", "split: {field: v, by: '-', into: [x, y, w]}", "wrap: {field: v}",
         "unwrap: {field: v}", "dedupe: {field: v}", "drop-nulls: {field: v}", "unset: {field: o.a}",
-        "remap-link: {field: v, map: {1: 2, 2: 36}, once: _done}", "expression: {field: w, value: {$type: $v}}",
+        "map: {field: v, values: {1: 2, 2: 36}, once: _done}", "expression: {field: w, value: {$type: $v}}",
     ]
 
     @Test(arguments: forms) func theDryRunCountsWhatTheRunDoes(_ form: String) async throws {

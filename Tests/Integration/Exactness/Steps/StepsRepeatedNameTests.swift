@@ -68,7 +68,7 @@ extension StepsRepeatedNameTests {
     /// For this reason, no step of the job may write such a document.
     @Test(arguments: [
         "drop-nulls: {field: a}", "unwrap: {field: a, from: x}", "dedupe: {field: a}", "wrap: {field: a, under: x}",
-        "copy: {from: a, to: b, whenPresent: replace}", "remap-link: {field: a, map: {1: 2}}",
+        "copy: {from: a, to: b, whenPresent: replace}", "map: {field: a, values: {1: 2}}",
         "expression: {field: b, value: {$eq: [$a, 1]}}", "split: {field: t, by: '-', into: [a, b]}",
     ])
     func objectsThatAreReadInsideAreNotWritten(_ form: String) async throws {
