@@ -146,6 +146,10 @@ extension BackfillReport {
         /// The `_id`s of a few of the skipped documents.
         package var samples: [BSONValue]
 
+        package init(code: Int, name: String, count: Int, samples: [BSONValue]) {
+            (self.code, self.name, self.count, self.samples) = (code, name, count, samples)
+        }
+
         /// Groups skipped documents by the server's error code; the group with the most documents comes first.
         /// - Parameter unlisted: the number of documents that are locked by the sync translator but not in `failures`;
         ///   the group with the code 0 counts them as well.

@@ -85,7 +85,10 @@ package struct CommandNeeds: Sendable {
         CommandNeeds(
             "backfill --dry-run",
             previewing + [
-                .may(.state, "find", for: "reads the progress of the job", without: "the job counts as not started")
+                .may(
+                    .data, "listIndexes", for: "finds unique indexes of fields that the job writes",
+                    without: "what they would refuse is not counted"),
+                .may(.state, "find", for: "reads the progress of the job", without: "the job counts as not started"),
             ]),
         CommandNeeds(
             "undo",

@@ -200,6 +200,7 @@ extension BackfillRunner {
         report.madeUnsyncable = job.countsUnsyncable ? plan.risk.madeUnsyncable : nil
         report.headroom = plan.risk.headroom
         report.notes = plan.notes
+        if !stop.isRaised { try UniquePreview(runner: self).add(to: &report, on: client) }
         do {
             try checkDeploy(of: plan)
             try checkHeadroom(of: plan)
