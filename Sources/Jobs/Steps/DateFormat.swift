@@ -127,14 +127,19 @@ extension Conversion {
             ])
             let isSame = Expression.sameText(text, Expression(["$dateToString": .object(BSONDocument(operands))]))
             guard zone != nil, pattern.contains("%H") else { return .all([isWritten, isSame]) }
-            return .all([isWritten, isSame, !isRepeated(text, date, operands)])
+            return .all([isWritten, isSame, !isRepeated(text, date, operands, showsMinutes: pattern.contains("%M"))])
         }
     }
 
-    /// Returns whether the clocks of the time zone show the same text an hour before or after the date.
-    private func isRepeated(_ text: Expression, _ date: Expression, _ operands: [(String, BSONValue)]) -> Expression {
-        .any(
-            [-3_600_000, 3_600_000 as Int64].map { shift in
+    /// Returns whether the clocks of the time zone show the same text an hour, or half an hour, before or after the
+    /// date.
+    private func isRepeated(
+        _ text: Expression, _ date: Expression, _ operands: [(String, BSONValue)], showsMinutes: Bool
+    ) -> Expression {
+        // Clocks are set back by an hour, and on Lord Howe Island by half of one.
+        let shifts: [Int64] = [3_600_000] + (showsMinutes ? [1_800_000] : [])
+        return .any(
+            shifts.flatMap { [-$0, $0] }.map { shift in
                 let other = Expression.call("$add", date, .constant(.long(shift)))
                 let all = operands.map { ($0.0, $0.0 == "date" ? other.bson : $0.1) }
                 return .sameText(text, Expression(["$dateToString": .object(BSONDocument(all))]))

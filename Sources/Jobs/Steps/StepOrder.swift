@@ -114,8 +114,8 @@ package enum StepOrder {
             let written = before.targets.first(where: step.changes)
         {
             throw refusal(
-                "the step in line \(line) writes \"\(written)\", and would report in each later run what this step makes "
-                    + "of it: name its own field here, and \"\(written)\" under \"into\"")
+                "the step in line \(line) writes \"\(written)\", and would report in each later run what this step "
+                    + "makes of it: name its own field here, and \"\(written)\" under \"into\"")
         }
         // If the earlier step derives a result from a field that this step changes in place, the result and the field
         // differ after every run, and every later run would report the difference. Such steps are refused.

@@ -35,6 +35,11 @@ import Testing
                 "+5", "007", "99999999999999999999", "2019-03-04T10:00:00.123456Z", "01/01/0000 00:00",
                 "31/03/2019 02:30", "27/10/2019 02:30", .string(String(repeating: "x", count: 200)),
             ].map { ["d": $0] }, reports: true),
+        // Clocks were set back by half an hour at two.
+        StepsExample(
+            steps: ["convert: {field: d, to: date, format: '%d.%m.%Y %H:%M', zone: Australia/Lord_Howe}"],
+            before: [["d": "07.04.2019 01:45"], ["d": "07.04.2019 01:15"]],
+            after: [["d": "07.04.2019 01:45"], ["d": date(1_554_559_200 + 900)]], reports: true),
         // A year of two digits is not read as one of the first century.
         StepsExample(
             steps: ["convert: {field: d, to: date, format: '%d/%m/%Y', onLoss: allow}"],

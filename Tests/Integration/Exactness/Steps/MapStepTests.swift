@@ -45,8 +45,8 @@ import Testing
     private static let cases = [
         StepsExample(
             steps: [
-                "expression: {field: e, cases: [{where: {c: EUR}, value: $a}, {where: {c: {$in: [USD, CAD]}, r: {$gt: 0}}, "
-                    + "value: {$multiply: [$a, $r]}}]}"
+                "expression: {field: e, cases: [{where: {c: EUR}, value: $a}, "
+                    + "{where: {c: {$in: [USD, CAD]}, r: {$gt: 0}}, value: {$multiply: [$a, $r]}}]}"
             ],
             before: [
                 ["c": "EUR", "a": 5], ["c": "USD", "a": 2, "r": 3], ["c": "USD", "a": 2], ["a": 1],
@@ -58,8 +58,8 @@ import Testing
             ]),
         StepsExample(
             steps: [
-                "expression: {field: 'l.[].k', cases: [{where: {n: {$gt: 1}}, value: many}, {where: {n: 1}, value: one}, "
-                    + "{value: none}]}"
+                "expression: {field: 'l.[].k', cases: [{where: {n: {$gt: 1}}, value: many}, "
+                    + "{where: {n: 1}, value: one}, {value: none}]}"
             ],
             before: [["l": [["n": 2], ["n": 1], ["n": 0, "k": "x"]]]],
             after: [["l": [["n": 2, "k": "many"], ["n": 1, "k": "one"], ["n": 0, "k": "none"]]]]),

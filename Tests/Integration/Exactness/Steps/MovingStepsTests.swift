@@ -2,7 +2,7 @@ import BSON
 import TestSupport
 import Testing
 
-/// Tests of steps that move values: with `remove`, into parents that are missing, and out of objects that are then empty.
+/// Tests of steps that move values: with `remove`, into missing parents, and out of objects that are then empty.
 @Suite struct MovingStepsTests {
     private static let examples = [
         StepsExample(
