@@ -260,7 +260,7 @@ let package = Package(
                 "Evaluating", "JobState",
                 "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport",
                 "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
-            ], exclude: ["Prisma/Fixtures", "Reports/Fixtures"]),
+            ], exclude: ["Documentation/Fixtures", "Prisma/Fixtures", "Reports/Fixtures"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -11,6 +11,12 @@ static const unsigned char exit_codes[] = {
 #embed "../../docs/reference/exit-codes.md"
 };
 
+static const unsigned char recipes[] = {
+#embed "../../docs/guide/recipes.md"
+};
+
 struct shipshape_page shipshape_rules(void) { return (struct shipshape_page){rules, sizeof rules}; }
 
 struct shipshape_page shipshape_exit_codes(void) { return (struct shipshape_page){exit_codes, sizeof exit_codes}; }
+
+struct shipshape_page shipshape_recipes(void) { return (struct shipshape_page){recipes, sizeof recipes}; }

@@ -11,3 +11,6 @@ struct shipshape_page shipshape_rules(void);
 
 /// The page `docs/reference/exit-codes.md`.
 struct shipshape_page shipshape_exit_codes(void);
+
+/// The page `docs/guide/recipes.md`.
+struct shipshape_page shipshape_recipes(void);

@@ -1,19 +1,25 @@
 import Checking
 import ServerSchema
 
-/// The result of `shipshape explain`: the pages of one code, or the list of all codes.
+/// The result of `shipshape explain`: the pages of one code, the list of all codes, or the recipes for a question.
 package struct ExplainResult: Reportable {
     private let pages: [Explanation]
     private let isList: Bool
+    /// The recipes for a question, the nearest first; empty for a code.
+    private let recipes: [Recipe]
 
-    package init() { (pages, isList) = (Explanation.all, true) }
+    /// The most recipes that are named after the first one.
+    private static let others = 4
 
-    /// Creates the pages of a code.
-    /// - Throws: ``UnknownCode`` if there is no such code.
+    package init() { (pages, isList, recipes) = (Explanation.all, true, []) }
+
+    /// Creates the pages of a code, or finds the recipes for a question.
+    /// - Throws: ``UnknownCode`` if there is neither.
     package init(of code: String) throws(UnknownCode) {
         isList = code == "rules"
         pages = isList ? Explanation.all : Explanation.pages(of: code)
-        if pages.isEmpty { throw UnknownCode(code) }
+        recipes = pages.isEmpty ? Array(Recipe.recipes(for: code).prefix(Self.others + 1)) : []
+        if pages.isEmpty, recipes.isEmpty { throw UnknownCode(code) }
     }
 
     package func text(_ layout: TextLayout) -> String { text(width: layout.width) + "\n" }
@@ -21,7 +27,20 @@ package struct ExplainResult: Reportable {
     /// Returns the result as text for a terminal.
     /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
     package func text(width: Int?) -> String {
-        isList ? list(width) : pages.map { page($0, width) }.joined(separator: "\n\n")
+        guard recipes.isEmpty else { return recipe(width) }
+        return isList ? list(width) : pages.map { page($0, width) }.joined(separator: "\n\n")
+    }
+
+    /// Returns the nearest recipe, and the questions of the others.
+    private func recipe(_ width: Int?) -> String {
+        let recipe = recipes[0]
+        let job = recipe.job.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
+        var lines = [recipe.question] + Self.plain(recipe.text).wrapped(to: width, indent: 2) + [""] + job
+        lines += ["", "  before  \(recipe.before)", "  after   \(recipe.after)"]
+        if recipes.count > 1 {
+            lines += ["", "Other recipes:"] + recipes.dropFirst().map { "  \($0.question)" }
+        }
+        return lines.joined(separator: "\n")
     }
 
     private func list(_ width: Int?) -> String {
@@ -60,18 +79,31 @@ package struct ExplainResult: Reportable {
             let statements = page.statements.map { ($0.title.replacing(" ", with: "_"), ReportValue.string($0.text)) }
             return ["code": page.code, "kind": page.section.name, "statements": ReportValue.object(statements)]
         }
-        return JSONReport("explain", ["codes": codes])
+        let found = recipes.map { recipe -> ReportValue in
+            [
+                "question": recipe.question, "text": recipe.text, "job": recipe.job, "before": recipe.before,
+                "after": recipe.after,
+            ]
+        }
+        return JSONReport("explain", ["codes": codes, "recipes": found])
     }
 
     /// The report from which every output format except text, JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "explain", title: "The codes of shipshape",
-            headline: isList ? "\(pages.count) codes" : pages.first?.code ?? "", level: .notice)
+            headline: isList ? "\(pages.count) codes" : pages.first?.code ?? recipes.first?.question ?? "",
+            level: .notice)
         report.tables = pages.map { page in
             Report.Table(
                 title: "\(page.code): \(page.section.name)", columns: ["", ""].map { Report.Column(title: $0) },
                 rows: page.statements.map { [Report.Cell($0.title), Report.Cell(Self.plain($0.text))] })
+        }
+        report.tables += recipes.map { recipe in
+            let rows = [("job", recipe.job), ("before", recipe.before), ("after", recipe.after)]
+            return Report.Table(
+                title: recipe.question, columns: ["", ""].map { Report.Column(title: $0) },
+                rows: rows.map { [Report.Cell($0.0), Report.Cell($0.1)] })
         }
         return report
     }
@@ -85,6 +117,6 @@ package struct UnknownCode: Error, CustomStringConvertible {
     init(_ code: String) {
         let near = Spelling.nearest(to: code, among: Explanation.all.map(\.code) + TopicPages.names, most: 3)
         let hint = near.isEmpty ? "" : " (did you mean \(near.joined(separator: ", "))?)"
-        description = "there is no code \"\(code)\"\(hint): shipshape explain lists all codes"
+        description = "there is no code \"\(code)\"\(hint), and no recipe: shipshape explain lists all codes"
     }
 }
