@@ -42,6 +42,21 @@ import Testing
         JobRefusal(
             steps: "[map: {field: a, values: {1: 2, 2: 3}}]",
             "3:33: an entry leads to a value that another entry maps on"),
+        JobRefusal(
+            steps: "[map: {field: a, into: b, values: [{missing: true, to: 1}], remove: true}]",
+            "3:76: a removed field is missing, and the table has an entry for that"),
+        JobRefusal(
+            steps: "[combine: {into: a, template: '{b}', remove: true, whenPresent: refresh}]",
+            "3:53: \"refresh\" follows fields that stay"),
+        JobRefusal(
+            steps: "[convert: {field: _id, to: string, into: a, remove: true}]", "3:18: \"remove\" cannot be for _id"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: int, into: b, onError: null, remove: true}]",
+            "3:70: \"remove\" would lose"),
+        JobRefusal(steps: "[convert: {field: _id, to: string}]", "3:26: \"field\" cannot be _id in place"),
+        JobRefusal(steps: "[map: {field: a, values: [{type: nmber, to: 1}]}]", "3:41: \"nmber\" is no type of a value"),
+        JobRefusal(steps: "[convert: {field: a, to: date, format: '%B'}]", "3:47: \"format\" has %B"),
+        JobRefusal(steps: "[dedupe: {field: a, keep: last}]", "3:34: \"keep\" needs \"by: FIELD\""),
         JobRefusal(steps: "[map: {field: a, values: {1: 1.0}}]", "3:34: an entry maps a value to itself"),
         JobRefusal(
             steps: "[convert: {field: a, to: int, into: ~}]",

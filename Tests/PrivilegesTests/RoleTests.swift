@@ -33,7 +33,10 @@ import Testing
         let document = try BSONDocument(extendedJSON: json)
         #expect(document["roleName"]?.text == "shipshape-backfill-dry-run")
         let actions = document["actions"]?.document?.values.compactMap { $0.document?["action"]?.text } ?? []
-        #expect(Set(actions) == ["FIND", "LIST_COLLECTIONS", "COLL_STATS", "SERVER_STATUS", "REPLSET_GET_STATUS"])
+        #expect(
+            Set(actions) == [
+                "FIND", "LIST_COLLECTIONS", "LIST_INDEXES", "COLL_STATS", "SERVER_STATUS", "REPLSET_GET_STATUS",
+            ])
         #expect(missing.isEmpty)
     }
 

@@ -23,7 +23,8 @@ import Testing
         let text = try ExplainResult(of: "lower-case an email").text(width: 80)
         #expect(text.hasPrefix("Lower-case and trim an e-mail\n"), "\(text)")
         #expect(text.contains("$toLower") && text.contains("\n  before  {"), "\(text)")
-        #expect(text.contains("\nOther recipes:\n"))
+        let others = try ExplainResult(of: "rename a field").text(width: 80)
+        #expect(others.hasPrefix("Rename a field\n") && others.contains("\nOther recipes:\n  Rename "), "\(others)")
     }
 
     @Test(arguments: ["", "the of", "zebra quantum"]) func otherWordsFindNothing(_ text: String) {

@@ -87,19 +87,47 @@ extension BackfillRunner {
         var pipeline: [BSONDocument] = []
         for step in job.steps where step.client == nil {
             pipeline.append(step.stage)
-            do throws(MongoError) {
-                // The `$group` makes the server compute the steps for all documents without returning a document.
-                _ = try collection.aggregate(
-                    pipeline + [["$group": ["_id": nil, "n": ["$sum": ["$bsonSize": "$$ROOT"]]]]],
-                    options: Survey.options
-                ).documents()
-            } catch {
+            do throws(MongoError) { try Self.compute(pipeline, in: collection) } catch {
                 guard error.isOfExpression else { continue }
-                return RunError(.schemaMismatch, "\(step.step): the server cannot compute it: \(error.message)")
-                    .located(at: step.location)
+                var text = "\(step.step): the server cannot compute it: \(error.message)"
+                if let id = try Self.culprit(of: pipeline, in: collection), let name = try? id.extendedJSON(.relaxed) {
+                    text += ", such as for _id \(name)"
+                }
+                if step.step.kind.isFreeForm { text += "; give the step a \"when\" that such documents do not meet" }
+                return RunError(.schemaMismatch, text).located(at: step.location)
             }
         }
         return error
+    }
+
+    /// Makes the server compute stages for all documents; no document is returned.
+    private static func compute(_ stages: [BSONDocument], in collection: MongoCollection) throws(MongoError) {
+        let all: [BSONDocument] = [["$group": ["_id": nil, "n": ["$sum": ["$bsonSize": "$$ROOT"]]]]]
+        _ = try collection.aggregate(stages + all, options: Survey.options).documents()
+    }
+
+    /// Returns the `_id` of the first document for which the server cannot compute the stages, which is found by halves;
+    /// `nil` if the server can compute them for all documents now.
+    private static func culprit(
+        of stages: [BSONDocument], in collection: MongoCollection
+    ) throws(MongoError) -> BSONValue? {
+        func window(_ range: Range<Int>) -> [BSONDocument] {
+            [["$sort": ["_id": 1]], ["$skip": .integer(range.lowerBound)], ["$limit": .integer(range.count)]]
+        }
+        var range = 0..<(try collection.countDocuments([:]))
+        while range.count > 1 {
+            let half = range.lowerBound..<range.lowerBound + range.count / 2
+            do throws(MongoError) {
+                try compute(window(half) + stages, in: collection)
+                range = half.upperBound..<range.upperBound
+            } catch {
+                guard error.isOfExpression else { throw error }
+                range = half
+            }
+        }
+        guard !range.isEmpty else { return nil }
+        return try collection.aggregate(window(range) + [["$project": ["_id": 1]]], options: Survey.options)
+            .documents().first?["_id"]
     }
 }
 

@@ -7,13 +7,16 @@ import Steps
 
 /// The newest values that a job wrote to the targets of a refresh, from the job's journal.
 struct WrittenValues {
-    /// For each step, the paths that the refresh writes, up to the elements of a list.
-    private let steps: [[[String]]]
+    /// For each step, the paths that the refresh writes, up to the elements of a list, and whether it writes in those.
+    private let steps: [(targets: [[String]], isInElements: Bool)]
     /// For each document, the paths that the job wrote, with the digests of the newest values.
     private var digests: [BSONValue: [[String]: JournalDigest]] = [:]
 
     init(of job: CompiledJob) {
-        steps = (job.refreshing?.steps ?? []).map { $0.step.targets.map(\.untilElements.components) }
+        steps = (job.refreshing?.steps ?? []).map { step in
+            let targets = step.step.targets
+            return (targets.map(\.untilElements.components), targets.contains(where: \.leadsIntoElements))
+        }
     }
 
     /// Whether the journal has no value of the document's targets.
@@ -25,7 +28,7 @@ struct WrittenValues {
             let group = part.groups[entry.group]
             for (index, name) in group.names.enumerated() {
                 let written = group.paths[name] ?? [([name], group.after[index])]
-                for (path, after) in written where steps.joined().contains(where: { $0.starts(with: path) }) {
+                for (path, after) in written where steps.flatMap(\.targets).contains(where: { $0.starts(with: path) }) {
                     digests[entry.id, default: [:]][path] = after
                 }
             }
@@ -42,7 +45,7 @@ struct WrittenValues {
     func own(_ document: DueDocument) throws -> DueDocument? {
         guard let change = document.change, let digests = digests[document.id] else { return nil }
         var (isOwn, others): (Bool, [ArraySlice<String>]) = (false, [])
-        for targets in steps {
+        for (targets, isInElements) in steps {
             let changed = try targets.filter { target in
                 try JournalDigest(at: target[...], in: change.before.view)
                     != JournalDigest(at: target[...], in: change.after.view)
@@ -52,7 +55,12 @@ struct WrittenValues {
                 let known = target.indices.reversed().map { Array(target[...$0]) }.first { digests[$0] != nil }
                 return try known.map { try JournalDigest(at: $0[...], in: change.before.view) == digests[$0] } ?? false
             }
-            if !isWritten { others += changed.map { $0[...] } } else if !changed.isEmpty { isOwn = true }
+            // The digest of a whole list does not show who wrote in an element, so an element is never refreshed.
+            if isInElements || !isWritten {
+                others += changed.map { $0[...] }
+            } else if !changed.isEmpty {
+                isOwn = true
+            }
         }
         guard isOwn, !others.isEmpty else { return isOwn ? document : nil }
         var own = document

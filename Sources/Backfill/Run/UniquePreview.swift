@@ -43,7 +43,9 @@ struct UniquePreview {
         }
         guard !runner.stop.isRaised else { return }
         if !census.unjudged.isEmpty { report.notes.append(Self.note(census.unjudged)) }
-        report.failures += try census.refusals().map { refusal in
+        let refusals = try census.refusals()
+        report.work.modified = max(0, report.work.modified - refusals.reduce(0) { $0 + $1.documents })
+        report.failures += refusals.map { refusal in
             BackfillReport.FailureGroup(
                 code: Self.duplicateKey, name: "would be twice in the unique index \(refusal.key.name)",
                 count: refusal.documents, samples: Array(refusal.ids.prefix(Survey.samples)))

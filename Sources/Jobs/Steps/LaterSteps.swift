@@ -27,6 +27,17 @@ struct LaterSteps: Hashable, Sendable {
         return written([(target, value)], if: nil, then: result)
     }
 
+    /// Whether no later step changes the targets.
+    var isEmpty: Bool { steps.isEmpty }
+
+    /// Returns whether the later steps make exactly the same of two values of the field `target`.
+    ///
+    /// If so, the document after the job does not depend on which of the two the step leaves there. This includes a
+    /// target that already holds what the later steps make of the step's value.
+    func makesTheSame(of one: Expression, _ other: Expression, in target: FieldPath) -> Expression {
+        .same(value(of: target, holding: one), value(of: target, holding: other))
+    }
+
     /// Returns the value of `next` for an object in which the given fields have new values.
     ///
     /// The object has only the fields that the steps read, because the server would alter other fields of the document,

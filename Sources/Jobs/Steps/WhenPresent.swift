@@ -104,12 +104,11 @@ struct TargetRule: Hashable, Sendable {
     ) -> (reason: CompiledStep.Reason, when: Expression)? {
         guard whenPresent != .replace else { return nil }
         let present = Expression.field(target)
-        let settled = later.value(of: target, holding: value)
         return (
             whenPresent == .keep ? .targetKept : .targetDiffers,
             .all(
                 [isReady, !isFree(present, for: value), !.same(present, value)]
-                    + (settled == value ? [] : [!.same(present, settled)]))
+                    + (later.isEmpty ? [] : [!later.makesTheSame(of: present, value, in: target)]))
         )
     }
 
@@ -151,6 +150,9 @@ extension YAMLMembers {
         rule.nullsToo = try fillsNulls()
         if let node = self["remove"] {
             guard let removes = JobLiteral.bool(node) else { throw node.error("\"remove\" must be true or false") }
+            guard !removes || rule.whenPresent != .refresh else {
+                throw node.error("\"refresh\" follows fields that stay: leave out \"remove\", and unset them later")
+            }
             rule.removes = removes
         }
         return rule

@@ -25,18 +25,20 @@ import Testing
 
     @Test(
         arguments: [
-            ("expression: {field: a, value: {$mod: ['$b', 0]}}", "mod by zero"),
-            ("expression: {field: a, value: {$divide: ['$b', 0]}}", "divide by zero"),
+            ("expression: {field: a, value: {$mod: ['$b', '$c']}}", "mod by zero"),
+            ("expression: {field: a, value: {$divide: ['$b', '$c']}}", "divide by zero"),
         ]) func anExpressionThatTheServerCannotComputeIsReportedWithItsLine(_ step: String, _ error: String)
         async throws
     {
         try await Mongod.shared.withBackfill { test in
-            try await test.database.fill("people", [["_id": 1, "b": 1]])
+            try await test.database.fill("people", count: 50) { ["_id": .integer($0), "b": 1, "c": $0 == 37 ? 0 : 1] }
             try test.job(steps: [#"default: {field: email, value: ""}"#, step])
             let run = try await test.backfill()
             #expect(run.exitCode == 65, "\(run.errors)")
             #expect(run.errors.contains("job.yml:5:5: expression for a: the server cannot compute it"), "\(run.errors)")
             #expect(run.errors.contains(error), "\(run.errors)")
+            // The document is named, and the condition that leaves it alone.
+            #expect(run.errors.contains(", such as for _id 37; give the step a \"when\""), "\(run.errors)")
             #expect(try await !test.hasState())
         }
     }

@@ -50,16 +50,19 @@ import Testing
             ])
             try test.job(steps: example.steps.map { $0.replacing("DATABASE", with: test.database.name) })
             let before = try await test.database.documents("people")
-            var skipped: [Int] = []
+            var (skipped, changed) = ([Int](), Set<Int?>())
             for flags in [["--dry-run"], []] {
                 let run = try await test.backfill(flags: flags + ["-o", "json"])
                 #expect(run.exitCode == (example.refused == 0 ? 0 : 1), "\(run.output)\(run.errors)")
-                let failures = try BSONDocument(extendedJSON: run.output)["failures"]?.document?.values ?? []
+                let report = try BSONDocument(extendedJSON: run.output)
+                let failures = report["failures"]?.document?.values ?? []
+                changed.insert(report["changed"]?.integer)
                 #expect(failures.allSatisfy { $0.document?["code"]?.integer == 11_000 }, "\(run.output)")
-                skipped.append(failures.reduce(0) { $0 + ($1.document?["count"]?.integer ?? 0) })
+                skipped.append(failures.reduce(0) { $0 + ($1.document?["documents"]?.integer ?? 0) })
                 if flags == ["--dry-run"] { #expect(try await test.database.documents("people") == before) }
             }
             #expect(skipped == [example.refused, example.refused])
+            #expect(changed.count == 1)
         }
     }
 

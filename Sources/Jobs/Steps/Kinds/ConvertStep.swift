@@ -150,9 +150,13 @@ extension ConvertStep {
         var conversion = Conversion(
             target: type, unit: unit, allowsLoss: onLoss == .allow, keeping: try Self.kept(members["keep"]))
         conversion.formats = try DateFormat.all(members["format"], zone: members["zone"])
-        self.init(
-            field: field, conversion: conversion, into: into, onError: try Self.onError(members, type: type),
-            rule: try members.targetRule(among: [.report, .refresh]))
+        let (onError, rule) = (
+            try Self.onError(members, type: type), try members.targetRule(among: [.report, .refresh])
+        )
+        if let node = members["remove"], rule.removes, case .replace = onError {
+            throw node.error("\"remove\" would lose the values that \"onError\" replaces")
+        }
+        self.init(field: field, conversion: conversion, into: into, onError: onError, rule: rule)
     }
 
     private enum OnErrorWord: String, CaseIterable { case report, null, `default`, fail }

@@ -49,7 +49,12 @@ package struct ExtractStep: StepKind {
 
     package func body() -> StepBody {
         let value = Expression.field(field)
-        return StepBody(wanted: value.hasType("object") || value.isList { $0.hasType("object") }, value: .null)
+        let wanted = value.hasType("object") || value.isList { $0.hasType("object") }
+        guard case .generated(let type) = id else { return StepBody(wanted: wanted, value: .null) }
+        // A link that the step itself made has the type of the new documents' `_id`s.
+        let link = type == .uuid ? "binData" : type.rawValue
+        let isOther = !value.hasType("missing", "null", "undefined", "object", "array", link)
+        return StepBody(wanted: wanted, value: .null, conflicts: [(.wrongType, isOther)])
     }
 
     package var readsBeforehand: FieldPath? { id.isGenerated ? nil : field }

@@ -67,7 +67,7 @@ package struct MapStep: TargetRuled {
         let new = unmapped == .keep ? Expression.choose(if: isMapped, then: mapped, else: value) : mapped
         return StepBody(
             wanted: .all([isReady, rule.isWanted(new, in: into)]), value: rule.written(new, to: into),
-            applies: isReady,
+            applies: .any([present, isMapped]),
             conflicts: (unmapped == .keep ? [] : [(.notInMap, present && !isMapped)])
                 + [rule.conflict(new, in: into, where: isReady)].compactMap(\.self))
     }
@@ -97,6 +97,9 @@ extension MapStep {
         unmapped = try members["unmapped"]?.choice("unmapped") ?? .report
         into = try members.target(apartFrom: field)
         rule = try members.targetRule()
+        if let node = members["remove"], rule.removes, values.entries.contains(where: { $0.from == .missing }) {
+            throw node.error("a removed field is missing, and the table has an entry for that")
+        }
         once = try members["once"]?.marker(apartFrom: field)
         guard into == nil || once == nil else {
             throw place.error("\"once\" is for a map in place: with \"into\", the second field shows what is done")
@@ -113,7 +116,11 @@ extension YAMLMembers {
     /// Reads `field`, which may be `_id` if the step writes to another field.
     func source() throws(JobError) -> FieldPath {
         let node = try required("field")
-        return self["into"] == nil ? try node.fieldPath("field") : try node.sourcePath("field")
+        let path = try node.sourcePath("field")
+        guard self["into"] != nil || path.topLevel != "_id" else {
+            throw node.error("\"field\" cannot be _id in place: \"into\" names a second field for the result")
+        }
+        return path
     }
 
     /// Reads `into`, the field to which a step writes its result; `nil` if the step changes its field in place.

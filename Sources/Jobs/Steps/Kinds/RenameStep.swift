@@ -33,7 +33,10 @@ package struct RenameStep: TargetRuled {
     ///
     /// Only the removal reports a document in which the two fields differ.
     package var parts: [any StepKind] {
-        copy.parts + [RemoveCopiedStep(from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo)]
+        copy.parts + [
+            RemoveCopiedStep(
+                from: from, to: to, reports: rule.whenPresent != .keep, nullsToo: rule.nullsToo, later: rule.later)
+        ]
     }
 
     private var copy: CopyStep {
@@ -67,6 +70,8 @@ package struct RemoveCopiedStep: StepKind {
     let reports: Bool
     /// Whether the step also removes the field `from` if it is null and the field `to` holds any value.
     var nullsToo = false
+    /// The later steps of the job that change the field `to`.
+    var later = LaterSteps()
 
     package var target: FieldPath { from }
     package var source: FieldPath? { to }
@@ -82,7 +87,10 @@ package struct RemoveCopiedStep: StepKind {
         let paired = present && to.isReachable && !second.isMissing
         let isSame = Expression.same(second, first)
         let isNothing = nullsToo ? first.isMissingOrNull : .constant(false)
-        let isIdentical = nullsToo ? isNothing || .identical(second, first) : .identical(second, first)
+        // After a run, the field `to` holds what the later steps made of the value.
+        let isMade = later.isEmpty ? .constant(false) : later.makesTheSame(of: second, first, in: to)
+        let isIdentical = Expression.any(
+            (nullsToo ? [isNothing] : []) + [.identical(second, first)] + (later.isEmpty ? [] : [isMade]))
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
             // If a parent of a field is missing or not an object, this step does not report the document, because the
@@ -91,7 +99,7 @@ package struct RemoveCopiedStep: StepKind {
             conflicts: [
                 (
                     reports ? .targetDiffers : .targetKept,
-                    nullsToo ? .all([paired, !isNothing, !isSame]) : paired && !isSame
+                    .all([paired] + (nullsToo ? [!isNothing] : []) + [!isSame] + (later.isEmpty ? [] : [!isMade]))
                 ), (.tooDeep, .all([paired, isSame, !isIdentical])),
             ])
     }

@@ -29,6 +29,14 @@ import Testing
         }
     }
 
+    @Test func whatIsNoObjectIsReported() async throws {
+        let documents: [BSONDocument] = [["h": "x"], ["h": 5], ["h": nil], [:], ["h": []]]
+        try await StepsExample(
+            steps: ["extract: {field: h, to: DATABASE.homes, generate: objectId}"], before: documents, after: documents,
+            reports: true
+        ).check()
+    }
+
     @Test(arguments: ["objectId", "uuid"]) func eachObjectBecomesADocumentAndALink(_ type: String) async throws {
         try await Mongod.shared.withBackfill { test in
             let homes: [BSONValue?] = [

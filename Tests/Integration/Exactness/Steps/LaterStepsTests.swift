@@ -65,6 +65,38 @@ import Testing
             before: [["a": "X"], ["a": "X", "b": "y."]], after: [["b": "x."], ["a": "X", "b": "y."]], reports: true),
     ]
 
+    /// What the steps make of the target's own value, and of the value that the first step has, is the same.
+    private static let alike = [
+        StepsExample(
+            steps: [
+                "copy: {from: a, to: b}", "map: {field: b, values: {A: X, B: X}, unmapped: keep}", "unset: {field: a}",
+            ],
+            before: [["a": "A", "b": "B"], ["a": "A"], ["a": "A", "b": "C"]],
+            after: [["b": "X"], ["b": "X"], ["a": "A", "b": "C"]], reports: true),
+        StepsExample(
+            steps: ["rename: {from: a, to: c}", "convert: {field: c, to: int}"],
+            before: [["a": 8.0, "c": 8], ["a": 8.0], ["a": 8, "c": "8"]], after: [["c": 8], ["c": 8], ["c": 8]]),
+        StepsExample(
+            steps: ["rename: {from: a, to: c}", "convert: {field: c, to: int}"],
+            before: [["a": 8.0, "c": 9]], after: [["a": 8.0, "c": 9]], reports: true),
+        StepsExample(
+            steps: ["copy: {from: a, to: b}", "convert: {field: b, to: int}", "unset: {field: a}"],
+            before: [["a": "5", "b": 5.0]], after: [["b": 5]]),
+    ]
+
+    @Test(arguments: alike) func aTargetThatEndsAlikeIsNoConflict(_ example: StepsExample) async throws {
+        try await example.check()
+    }
+
+    /// The job wrote in the list, but another client wrote the first element.
+    @Test func aRefreshLeavesTheElementsOfLists() async throws {
+        try await StepsExample(
+            steps: ["copy: {from: 'l.[].m', to: 'l.[].k', whenPresent: refresh}"],
+            before: [["l": [["k": 1, "m": 5], ["m": 6]]]], after: [["l": [["k": 1, "m": 5], ["m": 6, "k": 6]]]],
+            reports: true
+        ).check()
+    }
+
     @Test(arguments: examples) func whatTheWholeJobMakesIsNoConflict(_ example: StepsExample) async throws {
         try await example.check()
     }

@@ -49,6 +49,14 @@ import Testing
         StepsExample(
             steps: ["copy: {from: _id, to: k.id, parents: create}", "convert: {field: _id, to: string, into: k.text}"],
             before: [[:]], after: [["k": ["id": 0, "text": "0"]]]),
+        // A value that is in no table, and a target without a parent.
+        StepsExample(
+            steps: ["map: {field: a, values: {A: 1}, into: o.y}", "unset: {field: a}"],
+            before: [["a": "q", "o": 5], ["a": "A", "o": 5], ["a": "A", "o": [:]]],
+            after: [["a": "q", "o": 5], ["a": "A", "o": 5], ["o": ["y": 1]]], reports: true),
+        StepsExample(
+            steps: ["map: {field: a, values: {A: 1}, into: o.y, remove: true}"],
+            before: [["a": "q"], ["a": "q", "o": nil]], after: [["a": "q"], ["a": "q", "o": nil]]),
         StepsExample(
             steps: ["rename: {from: o.x, to: x}", "unset: {field: o, when: empty}"],
             before: [["o": ["x": 1]], ["o": ["x": 1, "y": 2]], ["o": ["x": 1], "x": 5], ["o": [:]], ["o": []]],

@@ -1,0 +1,184 @@
+import BSON
+import Concurrency
+import JobReports
+import JobState
+import Jobs
+import Mongo
+import Running
+import Scanning
+import Steps
+
+/// The passes over the documents that need the job.
+extension BackfillRun {
+    /// Takes every document that needs the job through all phases, a chunk at a time.
+    /// - Parameter isDense: whether the transactions may read the next documents of the collection themselves.
+    /// - Returns: why the run has to stop; `nil` at the end of the pass.
+    mutating func pass(isDense: Bool) throws -> RunStop? {
+        try compileEvaluators()
+        records = isDense && readsDensely ? RecordPlace() : nil
+        defer { records = nil }
+        var reader: ChunkReader?
+        return try pass { run, amount in
+            guard let records = run.records else { return try run.next(&reader, amount) }
+            return records.isOver ? [] : [Chunk(nextIn: 0)]
+        }
+    }
+
+    /// Whether the transactions of a pass read all documents of the collection in the order of their records.
+    ///
+    /// If few documents need the job, a reader finds them in less time. Behind routers, and over a part of a
+    /// collection, there is no such order.
+    var readsDensely: Bool {
+        guard case .collection = job.scope, job.phases.count == 1, (evaluators[0] ?? nil) != nil, watch == nil else {
+            return false
+        }
+        return !kernel.client.isBehindRouter
+    }
+
+    /// Compiles the phases that the client can evaluate.
+    private mutating func compileEvaluators() throws {
+        let (job, pool) = (job, collection)
+        guard evaluators.isEmpty else { return }
+        for index in 0...job.phases.count where index < job.phases.count || job.refreshing != nil {
+            let evaluator = try kernel.retrying {
+                try PhaseEvaluator(job.phase(at: index), for: job.scope, in: pool)
+            }
+            evaluators.updateValue(evaluator, forKey: index)
+        }
+    }
+
+    /// Takes the listed documents through the phases of the job that have the given indexes.
+    mutating func pass(over list: [BSONValue], through phases: [Int]) throws -> RunStop? {
+        try compileEvaluators()
+        var rest = list[...]
+        return try pass { _, amount in
+            let ids = Array(rest.prefix(min(amount.documents, Self.maximumListed))).commandSlices().first ?? []
+            rest = rest.dropFirst(ids.count)
+            return ids.isEmpty ? [] : phases.map { Chunk(ids, phase: $0) }
+        }
+    }
+
+    /// Takes the chunks that `next` returns through their phases, until `next` returns none.
+    /// - Returns: why the run has to stop; `nil` at the end of the pass.
+    mutating func pass(
+        _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
+    ) throws -> RunStop? {
+        if runner.keepsJournal { try journal.chooseEvidence(for: job, &kernel) }
+        var queue: [Chunk] = []
+        while true {
+            kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
+            if let stop = try kernel.waitForThrottle() { return stop }
+            takeOver()
+            try compileEvaluators()
+            // A server before MongoDB 6.0 cannot check at each write that the collection still has the UUID for which
+            // the job was planned, so the run checks it before each chunk.
+            if !plan.collection.checksUUID { try checkCollection() }
+            // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
+            // size. A dense read whose place was lost is continued by a reader.
+            let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
+            if !fresh.isEmpty {
+                journal.group = progress.chunks
+                if job.phases.count > 1 { tally.beginPhases() }
+            }
+            queue += fresh.flatMap { $0.isNext ? [$0] : $0.parts(of: pacing.documents) }
+            guard !queue.isEmpty else { return nil }
+            if watch?.isGivenUp == true { stopWatching() }
+            let chunk = queue.removeFirst()
+            let size = chunk.isNext ? pacing.documents : chunk.ids.count
+            kernel.restart()
+            switch try attempt(chunk) {
+            case .stopped(let stop): return stop
+            case .again(let chunks): queue = chunks + queue
+            case .done(let documents, let modified, let rest):
+                queue = rest + queue
+                if pacing.learn(from: size, isWhole: rest.isEmpty) { kernel.events(.stuckAtOneDocument) }
+                kernel.events(.chunk(documents: isLast(chunk) ? documents : 0, modified: modified))
+                let rest = kernel.worked * limits.nice
+                try kernel.sleep(rest)
+                time.rested += rest.seconds
+            }
+        }
+    }
+
+    /// Whether the chunk is of the last phase or of a refresh, so that its documents go through no later phase.
+    func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
+
+    /// Runs the refresh: writes new values to target fields whose source fields changed, if the targets still hold the
+    /// values that the job wrote.
+    /// - Returns: why the run has to stop; `nil` if it can continue.
+    mutating func refresh() throws -> RunStop? {
+        guard runner.keepsJournal else { return nil }
+        while true {
+            let found = try findRefreshable()
+            let before = changed
+            if !found.own.isEmpty {
+                refreshing.written = found.written
+                defer { refreshing.written = nil }
+                let stopped = try pass(over: found.own.filter { !skipped.contains($0) }, through: [job.phases.count])
+                refreshing.documents += changed - before
+                if let stopped { return stopped }
+            }
+            // If no document was refreshed, the next search for documents to refresh would find the same documents.
+            guard found.mayHaveMore, changed > before else { return nil }
+        }
+    }
+
+    private func findRefreshable() throws -> RefreshSearch.Found {
+        let search = RefreshSearch(job: job, collection: collection, collectionUUID: checkedUUID)
+        let stop = kernel.stop
+        return try kernel.retrying {
+            try search.own(by: kernel.store.journal) {
+                guard !stop.isRaised else { throw StopAsked() }
+                try kernel.keepLease()
+            }
+        }
+    }
+
+    /// Waits until a majority has all chunks; afterwards, ``progress`` has what they did.
+    mutating func confirm() throws {
+        try kernel.renew()
+        if let record = kernel.takeFallenBack() { progress = Progress(record) }
+    }
+
+    /// The number of chunks that the run finished.
+    var chunks: Int { max(0, progress.chunks - begun.chunks) }
+
+    /// How many documents the run changed.
+    var changed: Int { max(0, progress.modified - begun.modified) }
+
+    /// Returns the next documents that need the job, as one chunk for each phase.
+    ///
+    /// Returns no chunk at the end of the collection.
+    private mutating func next(_ reader: inout ChunkReader?, _ amount: ReadAmount) throws -> [Chunk] {
+        let stop = kernel.stop
+        while true {
+            let found = try kernel.retrying { () throws -> [DueDocument] in
+                let isNew = reader == nil
+                let current = reader ?? open()
+                reader = current
+                if isNew { current.ask(for: amount) }
+                do {
+                    return try current.answer(stop: stop) { try kernel.keepLease() }
+                } catch {
+                    // The next attempt opens a new reader, which finds the documents that are still to be done.
+                    reader = nil
+                    throw error
+                }
+            }
+            guard !found.isEmpty, let reader else { return [] }
+            reader.ask(for: amount)
+            let ids = found.map(\.id).filter { !skipped.contains($0) }
+            guard !ids.isEmpty else { continue }
+            return job.phases.indices.map { Chunk(ids, phase: $0) }
+        }
+    }
+
+    private func open() -> ChunkReader {
+        let (job, uuid, watch) = (job, checkedUUID, watch)
+        return ChunkReader(.id, on: kernel.pool) { client throws(MongoError) in
+            try DueCursor(
+                job.scope, of: job.phases.count > 1 ? job.whole : job.phases[0], .id,
+                in: job.context(client.collection(job.job.namespace)), collectionUUID: uuid, watch: watch)
+        }
+    }
+}
