@@ -106,8 +106,8 @@ extension BackfillRunner {
         _ = try collection.aggregate(stages + all, options: Survey.options).documents()
     }
 
-    /// Returns the `_id` of the first document for which the server cannot compute the stages, which is found by halves;
-    /// `nil` if the server can compute them for all documents now.
+    /// Returns the `_id` of the first document for which the server cannot compute the stages, which is found by
+    /// halves; `nil` if the server can compute them for all documents now.
     private static func culprit(
         of stages: [BSONDocument], in collection: MongoCollection
     ) throws(MongoError) -> BSONValue? {
