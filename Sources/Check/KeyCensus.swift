@@ -17,9 +17,7 @@ package struct KeyCensus {
         let added = report.changes.indices.filter { report.changes[$0].uniqueKey != nil }
         for namespace in Set(added.compactMap { report.changes[$0].oldNamespace }).sorted() {
             let own = added.filter { report.changes[$0].oldNamespace == namespace }
-            var schema = CollectionSchema(
-                namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "")), dialect: .jsonSchema)
-            schema.uniqueKeys = own.compactMap { report.changes[$0].uniqueKey }
+            let schema = CollectionSchema(own.compactMap { report.changes[$0].uniqueKey }, of: namespace)
             var options = ScanOptions()
             options.isStopped = isStopped
             let result = try await CollectionScan(CompiledSchema(schema), on: pool, options: options).run()

@@ -21,11 +21,9 @@ package struct UniqueCensus {
     private let options = ScanOptions()
 
     package init(_ keys: [UniqueKey], of namespace: Namespace) {
-        var collection = CollectionSchema(
-            namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "")), dialect: .jsonSchema)
-        collection.uniqueKeys = keys.filter { !$0.needsServer && $0.unjudged == nil }
-        unjudged = keys.filter { $0.needsServer || $0.unjudged != nil }.map(\.name)
-        schema = CompiledSchema(collection)
+        let judged = keys.filter { !$0.needsServer && $0.unjudged == nil }
+        unjudged = keys.filter { !judged.contains($0) }.map(\.name)
+        schema = CompiledSchema(CollectionSchema(judged, of: namespace))
         log = UniqueLog(schema, options: options)
     }
 

@@ -38,6 +38,14 @@ public struct UniqueKey: Hashable, Sendable {
     }
 }
 
+extension CollectionSchema {
+    /// Creates a schema that states unique indexes and nothing else.
+    package init(_ keys: [UniqueKey], of namespace: Namespace) {
+        self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "")), dialect: .jsonSchema)
+        uniqueKeys = keys
+    }
+}
+
 extension PrismaSchema {
     /// Returns the unique indexes of a model, by the stored names of its fields.
     ///

@@ -180,8 +180,8 @@ package struct CompiledJob: Sendable {
             let then = reader.step.with(reader.step.kind.followed(by: between.map(\.step)))
             let taking = CompiledStep(then, altered: reader.altered, guards: reader.guards)
             // After a run, the target holds what all later steps made of the value.
-            let skipped = [taking, reader].compactMap { $0.skipped(taking: read) }
-            if !skipped.isEmpty { guards.append(.any(Set(skipped).map { !$0 })) }
+            guard let own = taking.skipped(taking: read), let whole = reader.skipped(taking: read) else { continue }
+            guards.append(own == whole ? !own : !own || !whole)
         }
         return guards
     }

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// What the second step makes of the value leaves no trace of whether the first step took it over.
+    /// The second step leaves no trace of whether the first step took the value over.
     @Test(arguments: [
         ("copy: {from: a, to: c.d}", "rename: {from: c, to: e}"),
         ("copy: {from: 'l.[].a', to: 'l.[].c'}", "convert: {field: 'l.[].c', to: int}\n    where: {x: 1}"),

@@ -14,9 +14,6 @@ import Steps
 struct UniquePreview {
     let runner: BackfillRunner
 
-    /// The error code of mongod for a document that a unique index refuses.
-    private static let duplicateKey = 11_000
-
     /// Adds the documents to a dry run's report, or a note if they cannot be counted.
     func add(to report: inout BackfillReport, on client: borrowing Client) throws {
         let (job, namespace) = (runner.job, runner.job.job.namespace)
@@ -47,7 +44,8 @@ struct UniquePreview {
         report.work.modified = max(0, report.work.modified - refusals.reduce(0) { $0 + $1.documents })
         report.failures += refusals.map { refusal in
             BackfillReport.FailureGroup(
-                code: Self.duplicateKey, name: "would be twice in the unique index \(refusal.key.name)",
+                code: MongoError.Code.duplicateKey.rawValue,
+                name: "would be twice in the unique index \(refusal.key.name)",
                 count: refusal.documents, samples: Array(refusal.ids.prefix(Survey.samples)))
         }
     }

@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 
 extension BSONValue {
     /// Whether the collation of a collection can affect which other values are equal to this one.
@@ -15,5 +15,10 @@ extension BSONValue {
         case .object, .array, .null, .undefined: false
         default: true
         }
+    }
+    /// The links in the value: those of a list, or the value itself if it is one.
+    package var links: [BSONValue] {
+        guard case .array(let list) = self else { return isLink ? [self] : [] }
+        return list.values.filter(\.isLink)
     }
 }

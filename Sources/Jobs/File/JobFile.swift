@@ -79,10 +79,7 @@ package enum JobFile {
         job.activeSchema = try schema?["active"]?.text(of: "\"active\"")
         job.nextSchema = try schema?["next"]?.text(of: "\"next\"")
         job.renames = try top["renames"].map(Rename.list) ?? []
-        if let node = top["reviewed"] {
-            guard let isReviewed = JobLiteral.bool(node) else { throw node.error("\"reviewed\" must be true or false") }
-            job.isReviewed = isReviewed
-        }
+        if let node = top["reviewed"] { job.isReviewed = try node.flag("reviewed") }
         if let requirement = top["requires"] {
             guard try requirement.text(of: "\"requires\"") == deployed else {
                 throw requirement.error("\"requires\" must be \(deployed): a job can wait for nothing else")

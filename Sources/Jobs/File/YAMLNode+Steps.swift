@@ -77,6 +77,12 @@ extension YAMLNode {
         }
     }
 
+    /// Reads a setting that is true or false.
+    func flag(_ key: String) throws(JobError) -> Bool {
+        guard let flag = JobLiteral.bool(self) else { throw error("\"\(key)\" must be true or false") }
+        return flag
+    }
+
     func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String) throws(JobError) -> Choice {
         let words = Choice.allCases.map(\.rawValue)
         guard let text = node.scalar?.string, let choice = Choice(rawValue: text) else {
@@ -107,9 +113,10 @@ extension YAMLNode {
     }
 
     /// Reads the type of the IDs that a step generates, `objectId` or `uuid`.
-    func generatedType() throws(JobError) -> SchemaType {
+    /// - Parameter other: A further word that the step takes under this key; `nil` for none.
+    func generatedType(or other: String? = nil) throws(JobError) -> SchemaType {
         guard let type = SchemaType(rawValue: try text(of: "\"generate\"")), [.objectId, .uuid].contains(type) else {
-            throw error("\"generate\" must be objectId, uuid or idTime")
+            throw error("\"generate\" must be objectId\(other.map { ", uuid or \($0)" } ?? " or uuid")")
         }
         return type
     }

@@ -32,10 +32,7 @@ package struct PauseWindow: Hashable, Sendable {
         guard start != end else {
             throw PauseWindowError("a pause from \(times[0]) to \(times[1]) has no length: a whole day is 00:00-24:00")
         }
-        // An abbreviation such as EST is refused, because it has no summer time, or several meanings.
-        guard let zone = TimeZone(identifier: parts[1]), parts[1] == "UTC" || parts[1].contains("/") else {
-            throw PauseWindowError("there is no time zone \"\(parts[1])\": name one like Europe/Madrid, or UTC")
-        }
+        guard let zone = TimeZone(place: parts[1]) else { throw PauseWindowError(TimeZone.unknown(parts[1])) }
         self.zone = zone
     }
 
@@ -92,4 +89,19 @@ package struct PauseWindowError: Error, Hashable, Sendable, CustomStringConverti
     package let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+extension TimeZone {
+    /// Creates the time zone of a place, such as `Europe/Madrid`, or `UTC`; `nil` if there is none of this name.
+    ///
+    /// An abbreviation such as EST is refused, because it has no summer time, or several meanings.
+    init?(place: String) {
+        guard place == "UTC" || place.contains("/") else { return nil }
+        self.init(identifier: place)
+    }
+
+    /// Returns the words of the error that there is no time zone of this name.
+    static func unknown(_ place: String) -> String {
+        "there is no time zone \"\(place)\": name one like Europe/Madrid, or UTC"
+    }
 }

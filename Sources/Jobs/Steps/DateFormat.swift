@@ -23,9 +23,7 @@ extension DateFormat {
         if let zone {
             let text = try zone.text(of: "\"zone\"")
             guard format != nil else { throw zone.error("\"zone\" needs \"format\"") }
-            guard TimeZone(identifier: text) != nil, text == "UTC" || text.contains("/") else {
-                throw zone.error("there is no time zone \"\(text)\": name one like Europe/Madrid, or UTC")
-            }
+            guard TimeZone(place: text) != nil else { throw zone.error(TimeZone.unknown(text)) }
             name = text
         }
         guard let format else { return [] }

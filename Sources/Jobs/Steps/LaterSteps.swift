@@ -27,15 +27,13 @@ struct LaterSteps: Hashable, Sendable {
         return written([(target, value)], if: nil, then: result)
     }
 
-    /// Whether no later step changes the targets.
-    var isEmpty: Bool { steps.isEmpty }
-
-    /// Returns whether the later steps make exactly the same of two values of the field `target`.
+    /// Returns whether the later steps make exactly the same of two values of the field `target`; `nil` if no later
+    /// step changes it.
     ///
     /// If so, the document after the job does not depend on which of the two the step leaves there. This includes a
     /// target that already holds what the later steps make of the step's value.
-    func makesTheSame(of one: Expression, _ other: Expression, in target: FieldPath) -> Expression {
-        .same(value(of: target, holding: one), value(of: target, holding: other))
+    func makesTheSame(of one: Expression, _ other: Expression, in target: FieldPath) -> Expression? {
+        steps.isEmpty ? nil : .same(value(of: target, holding: one), value(of: target, holding: other))
     }
 
     /// Returns the value of `next` for an object in which the given fields have new values.

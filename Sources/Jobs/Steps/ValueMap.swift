@@ -5,7 +5,7 @@ import Yams
 
 /// The table of a `map` step, from old to new values.
 struct ValueMap: Hashable, Sendable {
-    /// What the entry's value is compared with.
+    /// The values that an entry is for.
     enum Key: Hashable, Sendable {
         case value(BSONValue)
         case missing
@@ -84,7 +84,7 @@ struct ValueMap: Hashable, Sendable {
         guard !entries.contains(where: { $0.matches(entry.from, ignoringCase: ignoresCase) }) else {
             throw node.error("the table has this entry twice")
         }
-        guard from != .value(to), entry.value != IDKey(to) else { throw node.error("an entry maps a value to itself") }
+        guard entry.value != IDKey(to) else { throw node.error("an entry maps a value to itself") }
         entries.append(entry)
     }
 

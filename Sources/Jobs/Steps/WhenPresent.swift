@@ -108,7 +108,7 @@ struct TargetRule: Hashable, Sendable {
             whenPresent == .keep ? .targetKept : .targetDiffers,
             .all(
                 [isReady, !isFree(present, for: value), !.same(present, value)]
-                    + (later.isEmpty ? [] : [!later.makesTheSame(of: present, value, in: target)]))
+                    + [later.makesTheSame(of: present, value, in: target)].compactMap(\.self).map { !$0 })
         )
     }
 
@@ -149,11 +149,10 @@ extension YAMLMembers {
         }
         rule.nullsToo = try fillsNulls()
         if let node = self["remove"] {
-            guard let removes = JobLiteral.bool(node) else { throw node.error("\"remove\" must be true or false") }
-            guard !removes || rule.whenPresent != .refresh else {
+            rule.removes = try node.flag("remove")
+            guard !rule.removes || rule.whenPresent != .refresh else {
                 throw node.error("\"refresh\" follows fields that stay: leave out \"remove\", and unset them later")
             }
-            rule.removes = removes
         }
         return rule
     }

@@ -7,7 +7,7 @@ package struct Recipe: Hashable, Sendable {
     package let question: String
     /// Other words for the same question.
     package let wordings: [String]
-    /// What the job leaves alone, and what to do before it; in Markdown.
+    /// A few sentences in Markdown on the documents that the job leaves alone, and the work before it.
     package let text: String
     /// The job file.
     package let job: String

@@ -74,11 +74,11 @@ struct Embedding: ClientTransform {
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
         let values = try documents.map { try $0.value(at: step.field) }
-        let links = values.flatMap { $0.map(Self.links) ?? [] }
+        let links = values.flatMap { $0?.links ?? [] }
         let linked = try Lookup(namespace: step.from).documents(links, in: context)
         return try zip(documents, values).map { document, value in
             guard let value else { return .nothing }
-            let links = Self.links(of: value)
+            let links = value.links
             if links.contains(where: { shared.contains(IDKey($0)) }) { return .leave(.multipleBacklinks) }
             guard links.allSatisfy({ linked[IDKey($0)] != nil }) else { return .leave(.brokenLink) }
             let embed = { (link: BSONValue) -> BSONValue in
@@ -92,11 +92,6 @@ struct Embedding: ClientTransform {
             }
             return present.hasSameBytes(as: embedded) ? .nothing : .leave(.targetDiffers)
         }
-    }
-
-    private static func links(of value: BSONValue) -> [BSONValue] {
-        guard case .array(let list) = value else { return [value].filter(\.isLink) }
-        return list.values.filter(\.isLink)
     }
 
     /// Returns the fields of a linked document that the step copies into the embedded object.

@@ -29,7 +29,7 @@ struct ValueLookup: ClientTransform {
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
         let values = try documents.map { try $0.value(at: step.field.local) }
-        let keys = values.flatMap { $0.map(Self.keys) ?? [] }
+        let keys = values.flatMap { $0?.links ?? [] }
         let byKey = try Lookup(namespace: step.lookup, field: step.old).documents(
             keys, fields: step.taken.map(\.name), in: context)
         guard !step.isInto else {
@@ -46,7 +46,7 @@ struct ValueLookup: ClientTransform {
         return try zip(documents, values).map { document, value in
             guard let value else { return .nothing }
             var changes: [IDKey: BSONValue] = [:]
-            for key in Self.keys(of: value).map(IDKey.init) {
+            for key in value.links.map(IDKey.init) {
                 guard let entries = byKey[key] else {
                     if step.once != nil || byNew[key] == nil { return .leave(.unknownKey) }
                     continue
@@ -80,10 +80,5 @@ struct ValueLookup: ClientTransform {
             changes.append((taken.target, value))
         }
         return changes.isEmpty ? .nothing : try .change(document, changes)
-    }
-
-    private static func keys(of value: BSONValue) -> [BSONValue] {
-        guard case .array(let list) = value else { return [value].filter(\.isLink) }
-        return list.values.filter(\.isLink)
     }
 }

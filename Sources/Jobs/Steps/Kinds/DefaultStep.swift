@@ -103,7 +103,7 @@ extension DefaultStep {
     }
 
     /// The word of `generate` for ``Filling/idTime``.
-    private static let idTime = "idTime"
+    static let idTime = "idTime"
 
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"default\"", allowed: Self.members)

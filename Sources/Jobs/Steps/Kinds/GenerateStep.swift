@@ -52,7 +52,7 @@ extension GenerateStep {
         let members = try node.members(of: "\"default\"", allowed: DefaultStep.members)
         if let value = members["value"] { throw value.error("a default has either a value or \"generate\"") }
         let field = try members.required("field").fieldPathThroughObjects("field")
-        let type = try members.required("generate").generatedType()
+        let type = try members.required("generate").generatedType(or: DefaultStep.idTime)
         self.init(field: field, type: type, nullsToo: try members.fillsNulls())
     }
 }

@@ -90,10 +90,7 @@ extension MapStep {
         }
         field = try members.source()
         let place = try members.required("values")
-        values = try ValueMap(place, ignoresCase: members["ignoreCase"].flatMap(JobLiteral.bool) ?? false)
-        if let node = members["ignoreCase"], JobLiteral.bool(node) == nil {
-            throw node.error("\"ignoreCase\" must be true or false")
-        }
+        values = try ValueMap(place, ignoresCase: try members["ignoreCase"]?.flag("ignoreCase") ?? false)
         unmapped = try members["unmapped"]?.choice("unmapped") ?? .report
         into = try members.target(apartFrom: field)
         rule = try members.targetRule()

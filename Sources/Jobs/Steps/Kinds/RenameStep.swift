@@ -88,9 +88,9 @@ package struct RemoveCopiedStep: StepKind {
         let isSame = Expression.same(second, first)
         let isNothing = nullsToo ? first.isMissingOrNull : .constant(false)
         // After a run, the field `to` holds what the later steps made of the value.
-        let isMade = later.isEmpty ? .constant(false) : later.makesTheSame(of: second, first, in: to)
+        let isMade = [later.makesTheSame(of: second, first, in: to)].compactMap(\.self)
         let isIdentical = Expression.any(
-            (nullsToo ? [isNothing] : []) + [.identical(second, first)] + (later.isEmpty ? [] : [isMade]))
+            (nullsToo ? [isNothing] : []) + [.identical(second, first)] + isMade)
         return StepBody(
             wanted: paired && isIdentical, value: .removed,
             // If a parent of a field is missing or not an object, this step does not report the document, because the
@@ -99,7 +99,7 @@ package struct RemoveCopiedStep: StepKind {
             conflicts: [
                 (
                     reports ? .targetDiffers : .targetKept,
-                    .all([paired] + (nullsToo ? [!isNothing] : []) + [!isSame] + (later.isEmpty ? [] : [!isMade]))
+                    .all([paired] + (nullsToo ? [!isNothing] : []) + [!isSame] + isMade.map { !$0 })
                 ), (.tooDeep, .all([paired, isSame, !isIdentical])),
             ])
     }

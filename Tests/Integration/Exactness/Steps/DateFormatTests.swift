@@ -19,7 +19,7 @@ import Testing
                 ["d": date(1_551_654_000)], ["d": date(1_551_657_600)], ["d": date(1_551_657_600)], ["d": date(-1)],
                 ["d": date(5)], ["d": nil], ["d": date(253_402_210_800)],
             ]),
-        // What is spelled in another way, or is no date, stays.
+        // A text that is spelled in another way, or is no date, stays.
         StepsExample(
             steps: ["convert: {field: d, to: date, format: [iso, epoch, '%d/%m/%Y %H:%M'], zone: Europe/Madrid}"],
             before: [

@@ -65,7 +65,7 @@ import Testing
             before: [["a": "X"], ["a": "X", "b": "y."]], after: [["b": "x."], ["a": "X", "b": "y."]], reports: true),
     ]
 
-    /// What the steps make of the target's own value, and of the value that the first step has, is the same.
+    /// The steps make the same of the target's own value and of the value that the first step has.
     private static let alike = [
         StepsExample(
             steps: [
