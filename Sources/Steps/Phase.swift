@@ -132,7 +132,9 @@ package struct Phase: Sendable {
     /// phases.
     package var needs: Expression { .all([steps.need, SyncLock.isFree] + conditions(of: cleared.keys)) }
     /// The condition that a document needs at least one step and is locked by the sync translator.
-    var lockedNeeds: Expression { steps.need && !SyncLock.isFree }
+    ///
+    /// The lock comes first, because the server may fail to evaluate the need for a document.
+    var lockedNeeds: Expression { !SyncLock.isFree && steps.need }
 
     /// The update pipeline that runs all server-side steps.
     package var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }

@@ -54,8 +54,52 @@ package struct Survey {
     /// The most `_id`s that are collected for each reason to skip documents.
     package static let samples = 5
 
-    /// Counts the documents of the survey's scope.
-    package func run() throws -> Result {
+    /// Counts the documents of the survey's scope, except those for which the server cannot compute a step.
+    /// - Throws: ``MongoError`` if there are more than ``mostUncomputed`` of those.
+    package func run() throws -> Result { try withoutUncomputed { try runAtOnce() } }
+
+    /// The most documents that a survey leaves out because the server cannot compute a step for them.
+    private static let mostUncomputed = 100
+
+    private func withoutUncomputed(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as MongoError where error.isOfOneDocument {
+            var rest = Self.mostUncomputed
+            return try runInSlices(after: error, leavingOut: &rest)
+        }
+    }
+
+    /// Counts the documents in slices, and halves a slice that fails, until each document that makes it fail is alone.
+    /// - Parameter rest: how many more documents may be left out.
+    private func runInSlices(after error: MongoError, leavingOut rest: inout Int) throws -> Result {
+        var ids: [BSONValue] = []
+        if case .ids(let listed) = scope {
+            ids = listed
+        } else {
+            var cursor = collection.find(
+                scope.filter(quick: quick), options: options.appending("projection", ["_id": 1]))
+            while let id = try cursor.nextDocument()?["_id"] { ids.append(id) }
+        }
+        var slices = scope.isWhole ? ids.commandSlices(count: 1_000) : ids.halves
+        var total = try result([:])
+        while let slice = slices.popLast() {
+            var survey = self
+            survey.scope = .ids(slice)
+            do { total = .sum([total, try survey.runAtOnce()]) } catch let error as MongoError
+                where error.isOfOneDocument
+            {
+                guard slice.count == 1 else {
+                    slices += slice.halves
+                    continue
+                }
+                total.documents += 1
+                rest -= 1
+                guard rest >= 0 else { throw error }
+            }
+        }
+        return total
+    }
+
+    private func runAtOnce() throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
         var result = try result(evaluatesAtOnce ? countsAtOnce() : countsInTurn())
         if !job.isServerSide { try addEvaluated(to: &result) }
@@ -80,6 +124,10 @@ package struct Survey {
     /// as much as reading the whole collection.
     /// - Parameter isDense: whether ``quick`` matches most of the documents.
     package func run(in concurrency: Int, on pool: ClientPool, isDense: Bool = false) throws -> Result {
+        try withoutUncomputed { try runAtOnce(in: concurrency, on: pool, isDense: isDense) }
+    }
+
+    private func runAtOnce(in concurrency: Int, on pool: ClientPool, isDense: Bool) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
         guard case .collection = scope, evaluatesAtOnce, quick == nil || isDense, concurrency > 1 else {
             return try run()
@@ -123,6 +171,14 @@ package struct Survey {
     /// Returns how many documents need the job.
     /// - Parameter ids: the `_id`s of the documents to count among; `nil` for all documents of the scope.
     package func needing(of ids: [BSONValue]? = nil) throws -> Int {
+        do { return try needingAtOnce(of: ids) } catch let error as MongoError where error.isOfOneDocument {
+            var survey = self
+            if let ids { survey.scope = .ids(ids) }
+            return try survey.run().needing
+        }
+    }
+
+    private func needingAtOnce(of ids: [BSONValue]?) throws -> Int {
         let scope = ids.map { ReadScope.ids($0) } ?? self.scope
         guard job.isServerSide else {
             var evaluation = Evaluation(scope, through: job.steps, in: job.context(collection), onlyNeeding: true)
@@ -308,6 +364,11 @@ package struct Survey {
 extension IDList {
     /// The listed `_id`s, in slices of at most 1,000 `_id`s that each fit into one command.
     package var slices: [[BSONValue]] { ids.commandSlices(count: 1_000) }
+}
+
+extension [BSONValue] {
+    /// The first and the second half of the list.
+    package var halves: [[BSONValue]] { [Array(prefix(count / 2)), Array(dropFirst(count / 2))] }
 }
 
 extension Survey.Result {

@@ -152,18 +152,26 @@ extension BackfillRun {
     private mutating func next(_ reader: inout ChunkReader?, _ amount: ReadAmount) throws -> [Chunk] {
         let stop = kernel.stop
         while true {
-            let found = try kernel.retrying { () throws -> [DueDocument] in
+            let answer = try kernel.retrying { () throws -> [DueDocument]? in
                 let isNew = reader == nil
                 let current = reader ?? open()
                 reader = current
                 if isNew { current.ask(for: amount) }
                 do {
                     return try current.answer(stop: stop) { try kernel.keepLease() }
+                } catch is DocumentFailure {
+                    // The transaction of its chunk finds the document for which the server cannot compute a step.
+                    return nil
                 } catch {
                     // The next attempt opens a new reader, which finds the documents that are still to be done.
                     reader = nil
                     throw error
                 }
+            }
+            guard let found = answer else {
+                (reader, readsAll) = (nil, true)
+                watch?.giveUp()
+                continue
             }
             guard !found.isEmpty, let reader else { return [] }
             reader.ask(for: amount)
@@ -174,11 +182,13 @@ extension BackfillRun {
     }
 
     private func open() -> ChunkReader {
-        let (job, uuid, watch) = (job, checkedUUID, watch)
+        let (job, uuid, watch, readsAll) = (job, checkedUUID, watch, readsAll)
         return ChunkReader(.id, on: kernel.pool) { client throws(MongoError) in
-            try DueCursor(
+            let context = job.context(client.collection(job.job.namespace))
+            guard !readsAll else { return DueCursor(all: job.scope, in: context.collection, collectionUUID: uuid) }
+            return try DueCursor(
                 job.scope, of: job.phases.count > 1 ? job.whole : job.phases[0], .id,
-                in: job.context(client.collection(job.job.namespace)), collectionUUID: uuid, watch: watch)
+                in: context, collectionUUID: uuid, watch: watch)
         }
     }
 }

@@ -55,11 +55,17 @@ extension BackfillRun {
         return try kernel.retrying {
             let recorded = try kernel.store.failures.all()
             var open: Set<BSONValue> = []
-            for slice in recorded.map(\.id).commandSlices() {
+            var slices = recorded.map(\.id).commandSlices()
+            while let slice = slices.popLast() {
                 let needing = phases.flatMap(\.steps).need
                 let filter: BSONDocument = ["_id": ["$in": .array(of: slice)], "$expr": needing.bson]
-                let cursor = collection.find(filter, options: ["projection": ["_id": 1]])
-                open.formUnion(try cursor.documents().compactMap { $0["_id"] })
+                do {
+                    let cursor = collection.find(filter, options: ["projection": ["_id": 1]])
+                    open.formUnion(try cursor.documents().compactMap { $0["_id"] })
+                } catch let error as MongoError where error.isOfOneDocument {
+                    // The server still cannot compute a step for one of the documents.
+                    if slice.count == 1 { open.insert(slice[0]) } else { slices += slice.halves }
+                }
             }
             try kernel.store.failures.forget(recorded.map(\.id).filter { !open.contains($0) })
             return recorded.filter { open.contains($0.id) }

@@ -32,6 +32,8 @@ struct BackfillRun: ~Copyable {
     /// The place of the current pass, if the transactions read the next documents of the collection; `nil` if a reader
     /// finds the documents.
     var records: RecordPlace?
+    /// Whether a reader returns all documents, because the server cannot compute a step for one of them.
+    var readsAll = false
     var account = UnsyncAccount()
     var skipped: SkippedDocuments
     /// The job, compiled with the schema that is active now.

@@ -178,7 +178,7 @@ final class DryRead: Sendable {
                     counts.preview.failures.append(Failure(ids[0], error, phase: 0))
                     continue
                 }
-                open += [Array(ids[(ids.count / 2)...]), Array(ids[..<(ids.count / 2)])]
+                open += ids.halves.reversed()
             }
         }
     }

@@ -75,6 +75,14 @@ struct DueCursor: ~Copyable {
         }
     }
 
+    /// Reads the `_id`s of all documents of a scope, without a look at what they need.
+    init(all scope: ReadScope, in collection: MongoCollection, collectionUUID: BSONValue?) {
+        evidence = DocumentEvidence([])
+        let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
+        ids = collection.aggregate(
+            scope.stages() + [["$project": ["_id": 1]]], options: scope.options("find", more))
+    }
+
     /// Returns the next document that needs the phase; `nil` at the end.
     /// - Throws: ``DocumentFailure`` if the server cannot evaluate a document; ``MongoError``; ``RunError``.
     mutating func next() throws -> DueDocument? {

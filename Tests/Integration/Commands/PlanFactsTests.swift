@@ -27,18 +27,42 @@ import Testing
         arguments: [
             ("expression: {field: a, value: {$mod: ['$b', '$c']}}", "mod by zero"),
             ("expression: {field: a, value: {$divide: ['$b', '$c']}}", "divide by zero"),
-        ]) func anExpressionThatTheServerCannotComputeIsReportedWithItsLine(_ step: String, _ error: String)
+        ]) func aDocumentForWhichTheServerCannotComputeAnExpressionIsSkipped(_ step: String, _ error: String)
         async throws
     {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", count: 50) { ["_id": .integer($0), "b": 1, "c": $0 == 37 ? 0 : 1] }
+            try test.job(steps: [#"default: {field: email, value: ""}"#, step])
+            let dry = try await test.backfill("job", "--dry-run", "--output", "json")
+            #expect(dry.exitCode == 1, "\(dry.errors)")
+            #expect(try await !test.hasState())
+            for _ in 1...2 {
+                let run = try await test.backfill("job", "--output", "json")
+                #expect(run.exitCode == 1, "\(run.errors)")
+                #expect(try test.report(run)["failures"] == test.report(dry)["failures"], "\(run.output)\(dry.output)")
+                let left = try await test.database.documents("people").filter { $0["a"] == nil }
+                #expect(left == [["_id": 37, "b": 1, "c": 0]])
+            }
+        }
+    }
+
+    /// An expression that fails for more than a hundred documents is an error of the job.
+    @Test(
+        arguments: [
+            ("expression: {field: a, value: {$mod: ['$b', '$c']}}", "mod by zero"),
+            ("expression: {field: a, value: {$divide: ['$b', '$c']}}", "divide by zero"),
+        ]) func anExpressionThatTheServerCannotComputeIsReportedWithItsLine(_ step: String, _ error: String)
+        async throws
+    {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", count: 300) { ["_id": .integer($0), "b": 1, "c": $0 > 37 ? 0 : 1] }
             try test.job(steps: [#"default: {field: email, value: ""}"#, step])
             let run = try await test.backfill()
             #expect(run.exitCode == 65, "\(run.errors)")
             #expect(run.errors.contains("job.yml:5:5: expression for a: the server cannot compute it"), "\(run.errors)")
             #expect(run.errors.contains(error), "\(run.errors)")
             // The document is named, and the condition that leaves it alone.
-            #expect(run.errors.contains(", such as for _id 37; give the step a \"when\""), "\(run.errors)")
+            #expect(run.errors.contains(", such as for _id 38; give the step a \"when\""), "\(run.errors)")
             #expect(try await !test.hasState())
         }
     }
