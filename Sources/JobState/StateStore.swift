@@ -118,6 +118,13 @@ extension StateStore {
     package func begin(_ binding: JobStore.Binding, keepsJournal: Bool) throws(MongoError) {
         try createRange()
         try client.createIfAbsent("jobs", id: .string(job), binding.document)
+        // A later run of a step at any depth may find more fields.
+        let known = Set(try client.first("jobs", ["_id": .string(job)], projecting: ["touched": 1])?.touched ?? [])
+        let new = binding.touched.filter { !known.contains($0) }.map { BSONValue.string($0.description) }
+        if !new.isEmpty {
+            let touched: BSONValue = ["$concatArrays": ["$touched", ["$literal": .array(of: new)]]]
+            _ = try client.modify("jobs", ["_id": .string(job)], [["$set": ["touched": touched]]])
+        }
         if !keepsJournal { try client.set("jobs", ["_id": .string(job), "journal": true], ["journal": false]) }
     }
 }

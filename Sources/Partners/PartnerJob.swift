@@ -113,13 +113,16 @@ extension PartnerJob {
         guard let node, !node.isEmptyList else { return [] }
         var steps: [Job.LocatedStep] = []
         for entry in try node.elements(of: "\"\(key)\"") {
-            guard steps.count < JobFile.maximumSteps else {
+            for step in try JobSteps.steps(entry) {
+                if let reason = objection(to: step.step, fillingAlone: own) { throw entry.error(reason) }
+                guard step.review == nil else {
+                    throw entry.error("only a job for backfill has steps with a \"review\"")
+                }
+                steps.append(step)
+            }
+            guard steps.count <= JobFile.maximumSteps else {
                 throw entry.error("\"\(key)\" has at most \(JobFile.maximumSteps) steps")
             }
-            let step = try JobSteps.step(entry)
-            if let reason = objection(to: step.step, fillingAlone: own) { throw entry.error(reason) }
-            guard step.review == nil else { throw entry.error("only a job for backfill has steps with a \"review\"") }
-            steps.append(step)
         }
         return steps
     }
@@ -129,6 +132,7 @@ extension PartnerJob {
     /// A step is refused if it embeds or creates documents of another collection, if it has `once` or `refresh`, or if
     /// it writes the current time to a field that both sides have.
     private static func objection(to step: Step, fillingAlone own: [String]) -> String? {
+        if step.anyDepth != nil { return "only a job for backfill finds fields at any depth: name each field" }
         switch step.kind {
         case let embed as EmbedStep:
             return

@@ -34,12 +34,16 @@ package struct CompiledJob: Sendable {
     ///
     /// The active schema declares the links. If the job names no active schema, the next schema declares them.
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
+    /// Notes to show before a run, on fields that steps at any depth do not reach.
+    var remarks: [String] = []
     /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
     /// The phase of a refresh, which writes a value again if the source from which the job computed it has changed.
     ///
     /// `nil` if no step refreshes its target.
     package private(set) var refreshing: Phase?
+    /// The schemas and assumptions by which the job was compiled.
+    private let compiledBy: (active: ServerSchema?, next: ServerSchema?, assumptions: CheckOptions)
     /// The values that ``phases``, ``refreshing`` and ``countsUnsyncable`` get when the next schema is deployed.
     ///
     /// `nil` if the job names no next schema.
@@ -52,6 +56,7 @@ package struct CompiledJob: Sendable {
     package init(
         _ job: Job, active: ServerSchema?, next: ServerSchema?, assuming assumptions: CheckOptions = CheckOptions()
     ) throws(JobError) {
+        compiledBy = (active, next, assumptions)
         let activeCollection = try active?.collection(of: job, role: "active")
         let nextCollection = try next?.collection(of: job, role: "next")
         try StepOrder.check(job.steps)
@@ -101,6 +106,17 @@ package struct CompiledJob: Sendable {
             let phases = judged(next, collection).map { $0.judgingChildren(by: [next], assuming: assumptions) }
             return (Phase.inOrder(phases), refresh(next, collection), collection.dialect == .appServices)
         }
+    }
+
+    /// Returns the job with other steps; they may not add or remove collections.
+    /// - Throws: ``JobError``, as ``init(_:active:next:assuming:)``.
+    func with(_ steps: [Job.LocatedStep]) throws(JobError) -> CompiledJob {
+        var job = job
+        job.steps = steps
+        var compiled = try CompiledJob(
+            job, active: compiledBy.active, next: compiledBy.next, assuming: compiledBy.assumptions)
+        compiled.scope = scope
+        return compiled
     }
 
     /// Returns the job after its client-side steps have read the data that they need before the first document.

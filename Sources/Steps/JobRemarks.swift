@@ -31,6 +31,7 @@ extension CompiledJob {
             notes.append(
                 (keepsJournal ? "not reversible without undo: " : "irreversible: ") + losses.joined(separator: "; "))
         }
+        notes += remarks
         for case let extract as ExtractStep in job.steps.map(\.step.kind) {
             guard keepsJournal else { continue }
             notes.append(

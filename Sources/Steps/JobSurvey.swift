@@ -23,12 +23,13 @@ package struct JobSurvey: Sendable {
     package init(of job: CompiledJob, on client: borrowing Client) throws {
         _ = try Target.find(job.job.namespace, on: client)
         let collection = client.collection(job.job.namespace)
-        let prepared = try job.compiled(for: client.hello().maxWireVersion).prepared(on: collection)
+        let prepared = try job.located(in: collection).compiled(for: client.hello().maxWireVersion).prepared(
+            on: collection)
         let result = try Survey(job: prepared, collection: collection, surveysAfter: false).run()
         (documents, needing) = (result.documents, result.needing)
         var steps: [StepCount] = []
         var next = 0
-        for located in job.job.steps {
+        for located in prepared.job.steps {
             let parts = next..<next + located.step.kind.parts.count
             next = parts.upperBound
             let counts = result.before[parts]

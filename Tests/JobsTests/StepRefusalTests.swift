@@ -85,10 +85,28 @@ import Testing
         JobRefusal(
             steps: "[copy: {from: 'a.[].b', to: c}]", "3:36: \"a[].b\" and \"c\" are not in the same element"),
         JobRefusal(steps: "[unset: {field: 'a.*'}]", "3:24: \"field\": * stands for no field"),
-        JobRefusal(steps: "[unset: {field: '**.tmp'}]", "3:24: \"field\": ** stands for no field"),
+        JobRefusal(steps: "[unset: {field: 'a.**.tmp'}]", "3:24: \"field\": ** stands for no field here"),
+        JobRefusal(steps: "[wrap: {field: '**.tmp'}]", "3:23: \"field\": ** stands for no field here"),
+        JobRefusal(steps: "[unset: {field: '**'}]", "3:24: \"**\" is every field: name a field after it"),
+        JobRefusal(steps: "[convert: {field: '**', to: int}]", "3:18: \"**\" is every field: name a field after it"),
+        JobRefusal(
+            steps: "[convert: {field: '**.a', to: int, into: b}]", "3:26: \"field\": ** stands for no field here"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: int, from: date}]",
+            "3:44: \"from\" cannot be date: int is made from string, long, double, decimal, bool"),
         JobRefusal(steps: "[default: {field: 'a.[]', value: 1}]", "3:18: an element of a list is never missing"),
         JobRefusal(
-            steps: "[default: {field: 'a.[].b', generate: uuid}]", "3:26: \"field\": this step does not reach into"),
+            steps: "[default: {field: 'a.[]', generate: uuid}]",
+            "3:26: \"field\": an element of a list is never missing"),
+        JobRefusal(steps: "[rename: {fields: {a: b}, from: c}]", "3:40: give either \"fields\" or one pair"),
+        JobRefusal(
+            steps: "[cases: [{unset: {field: a}}, {wrap: {field: a}}]]", "3:38: this case never applies"),
+        JobRefusal(
+            steps: "[cases: [{where: {a: 1}, unset: {field: a}}, {wrap: {field: b}}]]",
+            "3:53: all cases write one field: \"a\", not \"b\""),
+        JobRefusal(
+            steps: "[cases: [{default: {field: a, generate: uuid}}]]", "3:17: a case is a step that the server computes"
+        ),
     ]
 
     private static let texts: [JobRefusal] = [

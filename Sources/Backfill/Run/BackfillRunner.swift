@@ -3,7 +3,7 @@ package import Concurrency
 import JobReports
 import JobState
 import Jobs
-import Mongo
+package import Mongo
 package import Running
 import Scanning
 package import Steps
@@ -39,6 +39,13 @@ package struct BackfillRunner: Sendable {
             try job.compiled(for: client.hello().maxWireVersion).prepared(on: collection)
         }
         return runner
+    }
+
+    /// Returns the job with its steps at any depth replaced by steps for the fields that the documents have.
+    /// - Throws: ``RunError``; ``MongoError``.
+    package func located(on pool: ClientPool) throws -> CompiledJob {
+        let client = try pool.client()
+        return try early.run { try job.located(in: client.collection(job.job.namespace)) { stop.isRaised } }
     }
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }

@@ -88,7 +88,8 @@ extension UndoLoop {
 
     private func links(at field: FieldPath) throws -> Set<IDKey> {
         let value = Expression.field(field)
-        let holdsLink = Expression.all([!value.isMissingOrNull, !value.hasType("object")])
+        let holdsLink = Expression.inSomeElement(
+            of: field.containers, .all([!value.isMissingOrNull, !value.hasType("object")]))
         let shown: [(String, BSONValue)] = [("_id", 0), (field.components[0], 1)]
         let pipeline: [BSONDocument] = [
             ["$match": .object(holdsLink.filter)], ["$project": .object(BSONDocument(shown))],
@@ -98,10 +99,7 @@ extension UndoLoop {
             options: ["comment": "shipshape undo", "readConcern": ["level": "majority"]])
         var links: Set<IDKey> = []
         while let document = try cursor.nextDocument() {
-            guard let value = try document.value(at: field) else { continue }
-            var values = [value]
-            if case .array(let list) = value { values = list.values }
-            for value in values where value.isLink { links.insert(IDKey(value)) }
+            links.formUnion(try document.values(at: field).flatMap(\.links).map(IDKey.init))
         }
         return links
     }

@@ -49,6 +49,25 @@ extension FieldPath {
     private static let elementValue = "v"
 }
 
+extension BSONDocument {
+    /// Returns the values at a path; in a list or dictionary, those of all elements.
+    package func values(at path: FieldPath) throws(BSONError) -> [BSONValue] {
+        var found = [BSONValue.object(self)]
+        for name in path.components {
+            var next: [BSONValue] = []
+            for value in found {
+                if name == FieldPath.each {
+                    next += value.document?.values ?? []
+                } else if case .object(let object) = value, let inner = object[name] {
+                    next.append(inner)
+                }
+            }
+            found = next
+        }
+        return found
+    }
+}
+
 extension FieldPath {
     /// Whether one path equals the other or lies inside it.
     package func overlaps(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
@@ -57,6 +76,8 @@ extension FieldPath {
     func isOrLiesInside(_ other: FieldPath) -> Bool {
         components.count >= other.components.count && overlaps(other)
     }
+
+    package func lies(inside other: FieldPath) -> Bool { self != other && isOrLiesInside(other) }
 
     /// Whether every parent of the field is an object.
     ///
@@ -80,5 +101,5 @@ extension FieldPath {
     }
 
     /// Whether the field can be reached and holds a list or a dictionary.
-    var isContainer: Expression { isReachable && Expression.field(self).hasType("array", "object") }
+    package var isContainer: Expression { isReachable && Expression.field(self).hasType("array", "object") }
 }

@@ -239,7 +239,7 @@ extension Expression {
     ///
     /// `containers` are the lists and dictionaries on the path to the element, the outermost first. The result is false
     /// if a container is missing or of another type.
-    static func inSomeElement(of containers: [FieldPath], _ condition: Expression) -> Expression {
+    package static func inSomeElement(of containers: [FieldPath], _ condition: Expression) -> Expression {
         containers.reversed().reduce(condition) { condition, container in
             .all([
                 container.isContainer, .call("$anyElementTrue", elements(of: field(container)).map(to: condition)),
@@ -260,7 +260,7 @@ extension Expression {
     /// `v`.
     ///
     /// For a dictionary, the field `k` holds the name. For any other value, the result is an empty list.
-    static func elements(of container: Expression) -> Expression {
+    package static func elements(of container: Expression) -> Expression {
         .choose(
             if: container.hasType("array"),
             then: .call("$map", ["input": container, "as": Expression("item"), "in": Expression(["v": "$$item"])]),

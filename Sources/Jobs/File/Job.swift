@@ -159,10 +159,12 @@ extension CheckPart {
 }
 
 package enum JobSteps {
-    /// Reads one step.
+    /// Reads one entry of a list of steps, which is one step or, for several fields, one step for each of them.
     /// - Parameter condition: the condition of the whole job, which applies in addition to the step's condition.
     /// - Throws: ``JobError`` with line and column.
-    package static func step(_ node: YAMLNode, where condition: Expression? = nil) throws(JobError) -> Job.LocatedStep {
+    package static func steps(
+        _ node: YAMLNode, where condition: Expression? = nil
+    ) throws(JobError) -> [Job.LocatedStep] {
         let keys = Step.kinds.map { $0.key }
         let others = ["where", "review"]
         let entry = try node.members(of: "a step", allowed: keys + others)
@@ -176,13 +178,16 @@ package enum JobSteps {
             try ExpressionLiteral.condition(node)
         }
         let conditions = [condition, own].compactMap(\.self)
-        let step = try kind.read(body)
-        guard !step.removed.contains(where: { $0.topLevel == "_id" }) else {
+        let steps = try kind.read(body)
+        guard !steps.flatMap(\.removed).contains(where: { $0.topLevel == "_id" }) else {
             throw body.error("\"remove\" cannot be for _id: a document's primary key stays")
         }
-        return Job.LocatedStep(
-            step: Step(step, where: conditions.isEmpty ? nil : .all(conditions)),
-            location: node.location, review: try entry["review"]?.text(of: "\"review\""))
+        let review = try entry["review"]?.text(of: "\"review\"")
+        return steps.map { step in
+            Job.LocatedStep(
+                step: Step(step, where: conditions.isEmpty ? nil : .all(conditions)), location: node.location,
+                review: review)
+        }
     }
 }
 

@@ -61,10 +61,10 @@ package enum JobFile {
         }
         var steps: [Job.LocatedStep] = []
         for node in try top.required("steps").elements(of: "\"steps\"") {
-            guard steps.count < maximumSteps else {
+            steps += try JobSteps.steps(node, where: condition)
+            guard steps.count <= maximumSteps else {
                 throw node.error("a job has at most \(maximumSteps) steps: make a second job")
             }
-            steps.append(try JobSteps.step(node, where: condition))
         }
         let keepsJournal = try top["journal"].map { node throws(JobError) in
             guard let keeps = JobLiteral.bool(node) else {

@@ -6,17 +6,22 @@ import Yams
 /// Readers for the settings that several kinds of steps have in common.
 extension YAMLNode {
     /// Reads the path of a field that a step may read or write.
-    func fieldPath(_ key: String) throws(JobError) -> FieldPath {
-        try fieldPath(try text(of: "\"\(key)\""), in: key)
+    /// - Parameter anyDepth: Whether the path may begin with `**`.
+    func fieldPath(_ key: String, anyDepth: Bool = false) throws(JobError) -> FieldPath {
+        try fieldPath(try text(of: "\"\(key)\""), in: key, anyDepth: anyDepth)
     }
 
     /// Reads the path of a field that a step only reads, which may be `_id` or inside it.
-    func sourcePath(_ key: String) throws(JobError) -> FieldPath {
-        try fieldPath(try text(of: "\"\(key)\""), in: key, isRead: true)
+    func sourcePath(_ key: String, anyDepth: Bool = false) throws(JobError) -> FieldPath {
+        try fieldPath(try text(of: "\"\(key)\""), in: key, isRead: true, anyDepth: anyDepth)
     }
 
-    /// - Parameter isRead: Whether the step only reads the field.
-    func fieldPath(_ text: String, in key: String, isRead: Bool = false) throws(JobError) -> FieldPath {
+    /// - Parameters:
+    ///   - isRead: Whether the step only reads the field.
+    ///   - anyDepth: Whether the path may begin with `**`.
+    func fieldPath(
+        _ text: String, in key: String, isRead: Bool = false, anyDepth: Bool = false
+    ) throws(JobError) -> FieldPath {
         let path: FieldPath
         do throws(FieldPathError) { path = try FieldPath(text) } catch { throw self.error("\"\(key)\": \(error)") }
         guard isRead || path.components[0] != "_id" else {
@@ -24,10 +29,11 @@ extension YAMLNode {
                 "\"\(key)\" cannot be _id: a document's primary key never changes in place. A partner collection has "
                     + "the documents under other keys (shipshape partner)")
         }
-        if let name = path.components.first(where: { $0 == "*" || $0 == "**" }) {
+        let named = path.components.dropFirst(anyDepth && path.isOfAnyDepth ? 1 : 0)
+        if let name = named.first(where: { $0 == "*" || $0 == FieldPath.anyDepth }) {
             throw error(
-                "\"\(key)\": \(name) stands for no field: \"\(FieldPath.each)\" is each element of a list or dictionary"
-            )
+                "\"\(key)\": \(name) stands for no field here: \"\(FieldPath.each)\" is each element of a list or "
+                    + "dictionary")
         }
         guard path.components[0] != FieldPath.each else {
             throw error("\"\(key)\": \"\(path)\" must begin with a field's name: a document is not a list")
@@ -37,19 +43,10 @@ extension YAMLNode {
 
     /// Reads the path of a field that can be missing; an element of a list or dictionary is refused, because it is
     /// never missing.
-    func fieldPathBelowNoList(_ key: String) throws(JobError) -> FieldPath {
-        let path = try fieldPath(key)
+    func fieldPathBelowNoList(_ key: String, anyDepth: Bool = false) throws(JobError) -> FieldPath {
+        let path = try fieldPath(key, anyDepth: anyDepth)
         guard path.components.last != FieldPath.each else {
             throw error("\"\(key)\": an element of a list is never missing: name a field of it, or the list")
-        }
-        return path
-    }
-
-    /// Reads the path of a field that is reached through objects only, and not through lists or dictionaries.
-    func fieldPathThroughObjects(_ key: String) throws(JobError) -> FieldPath {
-        let path = try fieldPath(key)
-        guard !path.leadsIntoElements else {
-            throw error("\"\(key)\": this step does not reach into the elements of lists and dictionaries")
         }
         return path
     }

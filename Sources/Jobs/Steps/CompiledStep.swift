@@ -68,15 +68,19 @@ package struct CompiledStep: Sendable {
             body.writes(to: step.target), if: isPlanted ? isReachable : wanted, through: containers)
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
         fields = Assignment(writes: writes).fields
-        let unreachable = Self.unreachable(targets: targets, sources: sources, applies: body.applies)
-        let conflicts = body.conflicts.map { (reason: $0.reason, when: isReachable && $0.when) }
+        let unreachable =
+            step.isFound ? [] : Self.unreachable(targets: targets, sources: sources, applies: body.applies)
+        // Another value at a path that was found in other documents is not what a step at any depth is about.
+        let conflicts = body.conflicts.filter { !step.isFound || $0.reason != .wrongType }.map {
+            (reason: $0.reason, when: isReachable && $0.when)
+        }
         let first: [(reason: Reason, when: Expression)] = (conflicts + unreachable).map {
             ($0.reason, Expression.all(guards + [inElement($0.when)]))
         }
         losses = conflicts.filter { $0.reason == .noValue }.flatMap { conflict in
             step.kind.losses.map { ($0.reason, .all(guards + [inElement(conflict.when && $0.when)])) }
         }
-        let last: [(reason: Reason, when: Expression)] = Self.noContainer(containers).map {
+        let last: [(reason: Reason, when: Expression)] = (step.isFound ? [] : Self.noContainer(containers)).map {
             ($0.reason, .all(guards + [$0.when]))
         }
         otherReasons = (first, last)

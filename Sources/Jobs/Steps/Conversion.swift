@@ -30,6 +30,8 @@ package struct Conversion: Hashable, Sendable {
     var allowsLoss = false
     /// The types, in addition to ``target``, whose values are not converted.
     var kept: [SchemaType] = []
+    /// The only types whose values are converted; empty for all ``sources``.
+    var only: [String] = []
     /// The formats of the texts that become dates; empty for ISO 8601 alone.
     var formats: [DateFormat] = []
 
@@ -52,7 +54,8 @@ package struct Conversion: Hashable, Sendable {
 
     /// The types, other than the target's, whose values can be converted.
     var sources: [String] {
-        switch target {
+        guard only.isEmpty else { return only }
+        return switch target {
         case .string: ["int", "long", "double", "decimal", "bool", "date", "objectId"]
         case .int: ["string", "long", "double", "decimal", "bool"] + (unit == .seconds ? ["date"] : [])
         case .long: ["string", "int", "double", "decimal", "bool", "date"]
@@ -87,8 +90,10 @@ package struct Conversion: Hashable, Sendable {
         always.isEmpty ? !result.isMissingOrNull : value.hasType(among: always) || !result.isMissingOrNull
     }
 
-    /// Whether `value` already has the target's type, or a type whose values the job file keeps.
-    func isDone(_ value: Expression) -> Expression { value.hasType(among: settled.map(\.rawValue)) }
+    /// Whether `value` already has the target's type, or a type whose values the job file keeps or does not name.
+    func isDone(_ value: Expression) -> Expression {
+        only.isEmpty ? value.hasType(among: settled.map(\.rawValue)) : !value.hasType(among: only)
+    }
 
     /// Returns the value that the step writes; `null` if the value cannot be converted.
     ///
@@ -153,7 +158,12 @@ package struct Conversion: Hashable, Sendable {
             .choose(
                 if: value.hasType("date"), then: isoText(value),
                 else: .choose(
-                    if: value.hasType("double"), then: text(ofDouble: value), else: attempt(value, to: "string")))
+                    if: value.hasType("double"), then: text(ofDouble: value),
+                    else: sources.contains("symbol")
+                        ? .choose(
+                            if: value.hasType("symbol"),
+                            then: .call("$substrBytes", value, .constant(0), .constant(-1)),
+                            else: attempt(value, to: "string")) : attempt(value, to: "string")))
         case .decimal:
             .choose(
                 if: value.hasType("double"), then: shortest(exact(double: value, as: "decimal")),
@@ -186,7 +196,7 @@ package struct Conversion: Hashable, Sendable {
         case .string:
             // The server converts every text to true, so a bool that became a text is not converted back. Nothing is
             // lost, because the texts `true` and `false` differ.
-            .any([from.hasType("bool"), sameOnReturn(from, to)])
+            .any([from.hasType("bool", "symbol"), sameOnReturn(from, to)])
         // A text is read only in a format that gives the same text again.
         case .date:
             .choose(

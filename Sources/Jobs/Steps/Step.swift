@@ -6,6 +6,8 @@ package struct Step: Sendable {
     package let kind: any StepKind
     /// The condition that a document must meet for the step to apply; `nil` if it applies to all documents.
     package let condition: Expression?
+    /// Whether the program found the field for a step at any depth, so that a document without it is not reported.
+    package var isFound = false
 
     /// Creates a step of a kind; with a condition, the step applies only to documents that meet the condition.
     package init(_ kind: any StepKind, where condition: Expression? = nil) {
@@ -16,7 +18,7 @@ package struct Step: Sendable {
     package static let kinds: [any StepKind.Type] = [
         DefaultStep.self, CopyStep.self, RenameStep.self, ConvertStep.self, CombineStep.self, SplitStep.self,
         WrapStep.self, UnwrapStep.self, DedupeStep.self, DropNullsStep.self, UnsetStep.self,
-        MapStep.self, ExpressionStep.self, EmbedStep.self, ExtractStep.self,
+        MapStep.self, ExpressionStep.self, CasesStep.self, EmbedStep.self, ExtractStep.self,
     ]
 
     /// The field that the step writes; the first one, if it writes several.
@@ -28,7 +30,10 @@ package struct Step: Sendable {
     /// All fields that the step reads in addition to its targets and ``conditionFields``.
     package var sources: [FieldPath] { kind.sources }
     /// The top-level fields of the document that the step's ``condition`` reads.
-    package var conditionFields: [FieldPath] { (condition?.fields ?? []).map { FieldPath(trusted: [$0]) } }
+    package var conditionFields: [FieldPath] {
+        (condition?.fields ?? []).map { FieldPath(trusted: [$0]) }
+            + ((kind as? CasesStep)?.cases.flatMap(\.conditionFields) ?? [])
+    }
     /// The fields whose values decide what the step does, apart from its targets.
     package var reads: [FieldPath] { sources + conditionFields }
     /// The fields that may hold objects or lists whose content the step reads.
@@ -37,10 +42,18 @@ package struct Step: Sendable {
     package var operators: Set<String> { kind.operators.union(condition?.operators ?? []) }
 
     /// Returns the step with `$now` and `$$NOW` replaced by the time of the job's start, in milliseconds since 1970.
-    package func resolved(at now: Int64) -> Step { Step(kind.resolved(at: now), where: condition?.resolved(at: now)) }
+    package func resolved(at now: Int64) -> Step {
+        var step = Step(kind.resolved(at: now), where: condition?.resolved(at: now))
+        step.isFound = isFound
+        return step
+    }
 
     /// Returns a step that has another kind and the same condition, such as one of the parts of this step.
-    package func with(_ kind: any StepKind) -> Step { Step(kind, where: condition) }
+    package func with(_ kind: any StepKind) -> Step {
+        var step = Step(kind, where: condition)
+        step.isFound = isFound
+        return step
+    }
 }
 
 extension Step: Hashable {

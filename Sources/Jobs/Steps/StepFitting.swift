@@ -11,7 +11,7 @@ package enum StepFitting {
     package static func fit(
         _ located: Job.LocatedStep, active: SchemaNode?, next: SchemaNode?
     ) throws(JobError) -> Step {
-        guard let schema = next ?? active else { return located.step }
+        guard let schema = next ?? active, located.step.anyDepth == nil else { return located.step }
         if let marker = located.step.kind.marker, [active, next].contains(where: { $0?.property(at: marker) != nil }) {
             throw JobError(
                 "\"once\": a schema of the job declares the field \"\(marker)\"; name one that no document has, "
@@ -21,7 +21,7 @@ package enum StepFitting {
         for target in step.targets {
             guard let node = schema.property(at: target) ?? active?.property(at: target) else {
                 // The schemas may already lack a field that the step removes.
-                if step.kind.removed.contains(target) { continue }
+                if step.kind.removed.contains(target) || step.isFound { continue }
                 let names = schema.declaredPaths + (active?.declaredPaths ?? [])
                 let hint = Spelling.hint(forPath: target.description, among: names).map { " (\($0))" } ?? ""
                 throw JobError("no schema of the job declares the field \"\(target)\"\(hint)", at: located.location)

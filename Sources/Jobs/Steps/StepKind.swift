@@ -15,8 +15,9 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads the settings that a job file states under the kind's key; if several kinds have the same key, the settings
     /// choose the kind.
+    /// - Returns: one step, or one for each of the fields that the settings list.
     /// - Throws: ``JobError`` with line and column.
-    static func read(_ node: YAMLNode) throws(JobError) -> any StepKind
+    static func read(_ node: YAMLNode) throws(JobError) -> [any StepKind]
 
     /// The field that the step writes; the first one, if it writes several.
     var target: FieldPath { get }
@@ -135,7 +136,7 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StepKind {
-    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind { try Self(node) }
+    package static func read(_ node: YAMLNode) throws(JobError) -> [any StepKind] { [try Self(node)] }
     package var source: FieldPath? { nil }
     package var targets: [FieldPath] { [target] }
     package var sources: [FieldPath] { source.map { [$0] } ?? [] }

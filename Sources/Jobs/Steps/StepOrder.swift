@@ -92,7 +92,10 @@ package enum StepOrder {
                     + "anything is written: put this step into a job of its own, which backfill FOLDER runs after this "
                     + "one")
         }
-        for removed in before.kind.removed {
+        // Where a step found at any depth removed a field, there is nothing left for a later one to find.
+        for removed in step.isFound && before.isFound || step.anyDepth != nil || before.anyDepth != nil
+            ? [] : before.kind.removed
+        {
             if let read = step.readsForValue.first(where: { $0.isOrLiesInside(removed) }) {
                 throw refusal("\"\(read)\" is read after the step in line \(line) has removed it: put this step first")
             }

@@ -13,6 +13,9 @@ protocol ClientTransform: Sendable {
     /// - Throws: ``RunError`` when a collection that the transform reads is missing or cannot be used; ``MongoError``.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws
 
+    /// Whether the outcome depends on the document's `_id`; an element of a list then gets one, too.
+    var readsID: Bool { get }
+
     /// Returns the outcome for each of the documents, in their order.
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome]
 }
@@ -22,6 +25,8 @@ extension ClientTransform {
     ///
     /// These are, for example, the `_id`s of documents to which several links lead.
     static var maximumRemembered: Int { 100_000 }
+
+    var readsID: Bool { false }
 
     /// Collects nothing; for transforms that need no data before the first document.
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {}

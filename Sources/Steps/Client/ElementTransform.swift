@@ -14,15 +14,33 @@ struct ElementTransform: ClientTransform {
         try inner.collect(into: &preparation, in: context)
     }
 
+    var readsID: Bool { inner.readsID }
+
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
-        let found = try documents.map { try elements(of: $0, containers[...]) }
+        let found = try documents.map { try elements(of: $0) }
         var outcomes = try inner.outcomes(of: found.flatMap(\.self), in: context)[...]
         return try zip(documents, found).map { document, elements in
             var own = outcomes.prefix(elements.count)
             outcomes = outcomes.dropFirst(elements.count)
             for case .leave(let reason) in own { return .leave(reason) }
             guard own.contains(where: { $0 != .nothing }) else { return .nothing }
-            return .change(to: try rebuilt(document, containers[...], taking: &own))
+            let created = own.flatMap { outcome -> [ClientCreation] in
+                if case .change(_, let creating) = outcome { creating } else { [] }
+            }
+            return .change(to: try rebuilt(document, containers[...], taking: &own), creating: created)
+        }
+    }
+
+    /// Returns the elements of a document.
+    ///
+    /// The `_id` of an element depends on the bytes of the whole document, so that a later run does not derive the IDs
+    /// of an element that has moved in its list a second time.
+    private func elements(of document: BSONDocument) throws -> [BSONDocument] {
+        let elements = try elements(of: document, containers[...])
+        guard readsID else { return elements }
+        let digest = BSONValue.binary(subtype: 0, bytes: SHA256.digest(of: document.bytes))
+        return elements.enumerated().map { index, element in
+            element.appending("_id", [document["_id"] ?? .null, digest, .integer(index)])
         }
     }
 

@@ -55,7 +55,7 @@ struct Embedding: ClientTransform {
     /// The census counts the links in every field that the job's schema declares as a link to these documents, and in
     /// the field that the step embeds.
     private func census(in context: ClientContext) throws -> BacklinkCensus {
-        let own = SchemaPath(step.field.components.map { .field($0) })
+        let own = SchemaPath(step.field.components.map { $0 == FieldPath.each ? .elements : .field($0) })
         var places = context.links[step.from] ?? []
         // The step's field may hold a link or a list of links, even if the schema does not declare this.
         for path in [own, SchemaPath(own.steps + [.elements])]
@@ -73,12 +73,13 @@ struct Embedding: ClientTransform {
     }
 
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
-        let values = try documents.map { try $0.value(at: step.field) }
+        let values = try documents.map { try $0.value(at: step.field.local) }
         let links = values.flatMap { $0?.links ?? [] }
         let linked = try Lookup(namespace: step.from).documents(links, in: context)
         return try zip(documents, values).map { document, value in
             guard let value else { return .nothing }
             let links = value.links
+            guard !links.isEmpty else { return .nothing }
             if links.contains(where: { shared.contains(IDKey($0)) }) { return .leave(.multipleBacklinks) }
             guard links.allSatisfy({ linked[IDKey($0)] != nil }) else { return .leave(.brokenLink) }
             let embed = { (link: BSONValue) -> BSONValue in
@@ -87,7 +88,7 @@ struct Embedding: ClientTransform {
             }
             let embedded: BSONValue =
                 if case .array(let list) = value { .array(of: list.values.map(embed)) } else { embed(value) }
-            guard let into = step.into, let present = try document.value(at: into) else {
+            guard let into = step.into, let present = try document.value(at: into.local) else {
                 return try .change(document, [(step.target, embedded)])
             }
             return present.hasSameBytes(as: embedded) ? .nothing : .leave(.targetDiffers)

@@ -15,6 +15,8 @@ struct Extraction: ClientTransform {
     /// The job's schemas for the collection in which the step creates documents.
     let schemas: [CompiledSchema]
 
+    var readsID: Bool { step.id.isGenerated }
+
     func collect(into preparation: inout ClientPreparation, in context: ClientContext) throws {
         guard case .field(let name) = step.id else { return }
         preparation.excluded = try contested(by: name, in: context)
@@ -32,6 +34,7 @@ struct Extraction: ClientTransform {
         let hasEquals = present.keys.contains { !wanted.contains($0) }
         return try zip(documents, made).map { document, made in
             if let reason = made.reason { return .leave(reason) }
+            guard !made.documents.isEmpty else { return .nothing }
             var created: [ClientCreation] = []
             for child in made.documents {
                 let id = child["_id"] ?? .null
@@ -62,7 +65,7 @@ struct Extraction: ClientTransform {
     }
 
     private func children(of document: BSONDocument, in context: ClientContext) throws -> Children {
-        guard let value = try document.value(at: step.field) else { return Children() }
+        guard let value = try document.value(at: step.field.local) else { return Children() }
         let list: [BSONValue] = if case .array(let list) = value { list.values } else { [value] }
         var documents: [BSONDocument] = []
         var times: [BSONDocument: Int] = [:]
@@ -120,13 +123,21 @@ struct Extraction: ClientTransform {
     /// The server finds these values in one aggregation over the whole collection.
     private func contested(by name: String, in context: ClientContext) throws -> Set<IDKey> {
         let object = Expression(.string("$o"))
-        let pipeline: [BSONDocument] = [
-            ["$match": .object(step.field.isReachable.filter)],
-            ["$project": ["_id": 0, "o": Expression.field(step.field).bson]], ["$unwind": "$o"],
-            ["$match": .object(object.hasType("object").filter)],
-            ["$group": ["_id": ["id": .string("$o.\(name)"), "o": "$o"]]],
-            ["$group": ["_id": "$_id.id", "n": ["$sum": 1]]], ["$match": ["n": ["$gt": 1]]],
-        ]
+        let elements = step.field.containers.flatMap { container -> [BSONDocument] in
+            [
+                ["$match": .object(container.isContainer.filter)],
+                ["$project": ["_id": 0, "o": Expression.elements(of: .field(container)).bson]], ["$unwind": "$o"],
+                ["$replaceWith": "$o"],
+            ]
+        }
+        let pipeline: [BSONDocument] =
+            elements + [
+                ["$match": .object(step.field.isReachable.filter)],
+                ["$project": ["_id": 0, "o": Expression.field(step.field).bson]], ["$unwind": "$o"],
+                ["$match": .object(object.hasType("object").filter)],
+                ["$group": ["_id": ["id": .string("$o.\(name)"), "o": "$o"]]],
+                ["$group": ["_id": "$_id.id", "n": ["$sum": 1]]], ["$match": ["n": ["$gt": 1]]],
+            ]
         var cursor = context.collection.aggregate(
             pipeline,
             options: ["allowDiskUse": true, "comment": "shipshape extract", "readConcern": ["level": "majority"]])

@@ -11,6 +11,7 @@ struct UUIDConversion: ClientTransform {
             guard let value = try document.value(at: step.field.local), ![.null, .undefined].contains(value.type) else {
                 return .nothing
             }
+            if let only = step.only, value.type.description != only { return .nothing }
             guard let converted = converted(value) else { return .leave(reason(for: value)) }
             if let present = try document.value(at: step.target.local) {
                 if present.hasSameBytes(as: converted) { return .nothing }
@@ -55,10 +56,18 @@ struct UUIDConversion: ClientTransform {
 struct GeneratedDefault: ClientTransform {
     let step: GenerateStep
 
+    var readsID: Bool { true }
+
     func outcomes(of documents: [BSONDocument], in context: ClientContext) throws -> [ClientOutcome] {
         try documents.map { document in
+            let present = try document.value(at: step.field.local)
+            guard present == nil || step.nullsToo && [.null, .undefined].contains(present?.type) else {
+                return .nothing
+            }
             let id = GeneratedID(job: context.job, place: step.field.description, of: document["_id"] ?? .null)
-            return try .change(document, [(step.field, step.type == .uuid ? id.uuid : id.objectID)])
+            let outcome = try ClientOutcome.change(
+                document, [(step.field, step.type == .uuid ? id.uuid : id.objectID)])
+            return outcome == .change(to: document) ? .nothing : outcome
         }
     }
 }

@@ -33,6 +33,16 @@ enum StepsReadyJobs {
             "map", before: [#"{"_id": 1, "owner": 7, "friends": [8, 2]}"#, #"{"_id": 2, "owner": 3}"#],
             after: [#"{"_id": 1, "owner": 1, "friends": [1, 2]}"#, #"{"_id": 2, "owner": 3}"#]),
         ReadyJobCase(
+            "cases",
+            before: [
+                #"{"_id": 1, "joined": ""}"#, #"{"_id": 2, "joined": 1500000000}"#,
+                #"{"_id": 3, "joined": {"$numberLong": "1500000000000"}}"#,
+            ],
+            after: [
+                #"{"_id": 1}"#, #"{"_id": 2, "joined": {"$date": "2017-07-14T02:40:00Z"}}"#,
+                #"{"_id": 3, "joined": {"$date": "2017-07-14T02:40:00Z"}}"#,
+            ]),
+        ReadyJobCase(
             "expression", before: [#"{"_id": 1, "items": [{"price": 1}, {"price": 2}], "visits": 4}"#],
             after: [
                 #"{"_id": 1, "items": [{"price": 1}, {"price": 2}], "visits": 5, "total": 3, "_counted": true}"#

@@ -2,9 +2,10 @@ package import BSON
 package import Checking
 package import LocatedYAML
 package import ServerSchema
+import Yams
 
 /// Changes a field's type, in place or into a second field.
-package struct ConvertStep: TargetRuled {
+package struct ConvertStep: TargetRuled, AnyDepthStep {
     package static let key = "convert"
 
     /// The handling of a value that has no counterpart in the new type.
@@ -19,7 +20,7 @@ package struct ConvertStep: TargetRuled {
     }
 
     /// The field whose value the step converts.
-    package let field: FieldPath
+    package var field: FieldPath
     let conversion: Conversion
     /// The field that the converted value is written to; `nil` converts the field in place.
     package let into: FieldPath?
@@ -43,6 +44,7 @@ package struct ConvertStep: TargetRuled {
 
     package var description: String {
         var text = "convert \(field) to \(type.rawValue)" + (into.map { " into \($0)" } ?? "") + rule.words
+        if !conversion.only.isEmpty { text += ", from \(conversion.only.joined(separator: ", "))" }
         if !conversion.kept.isEmpty { text += ", keeping \(conversion.kept.map(\.rawValue).joined(separator: ", "))" }
         if conversion.allowsLoss { text += ", with loss" }
         if case .replace(let value) = onError { text += ", else \(value == .null ? "null" : "a default")" }
@@ -107,6 +109,14 @@ package struct ConvertStep: TargetRuled {
             ] + [rule.conflict(carried, in: into, where: present && convertible)].compactMap(\.self))
     }
 
+    package var reachesElements: Bool { true }
+
+    package func concerns(_ element: BSONElement, in view: borrowing BSONView) -> Bool {
+        conversion.only.isEmpty
+            ? !conversion.settled.contains { $0.rawValue == element.type.description }
+            : conversion.only.contains(element.type.description)
+    }
+
     package func leavesSyncing(
         under schema: SchemaNode, declaring target: SchemaNode, assuming: CheckOptions
     ) -> Bool {
@@ -123,16 +133,14 @@ extension ConvertStep {
         ["field", "to", "from", "into", "keep", "legacy", "unit", "format", "zone", "onError", "default", "onLoss"]
         + YAMLMembers.movingRule
 
-    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
-        ConvertUUIDStep.reads(node) ? try ConvertUUIDStep(node) : try ConvertStep(node)
+    package static func read(_ node: YAMLNode) throws(JobError) -> [any StepKind] {
+        ConvertUUIDStep.reads(node) ? [try ConvertUUIDStep(node)] : [try ConvertStep(node)]
     }
 
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"convert\"", allowed: Self.members)
-        for name in ["from", "legacy"] {
-            if let node = members[name] { throw node.error("\"\(name)\" is only for a uuid") }
-        }
-        let field = try members.source()
+        if let node = members["legacy"] { throw node.error("\"legacy\" is only for a uuid") }
+        let field = try members.source(anyDepth: true)
         let type = try Self.type(try members.required("to"))
         let into = try members.target(apartFrom: field)
         let onLoss: OnLoss = try members["onLoss"]?.choice("onLoss") ?? .report
@@ -150,6 +158,10 @@ extension ConvertStep {
         var conversion = Conversion(
             target: type, unit: unit, allowsLoss: onLoss == .allow, keeping: try Self.kept(members["keep"]))
         conversion.formats = try DateFormat.all(members["format"], zone: members["zone"])
+        conversion.only = try Self.only(members, in: conversion)
+        if field.components == [FieldPath.anyDepth], conversion.only.isEmpty {
+            throw node.error("\"**\" is every field: name a field after it, as in \"**.createdAt\", or add \"from\"")
+        }
         let (onError, rule) = (
             try Self.onError(members, type: type), try members.targetRule(among: [.report, .refresh])
         )
@@ -157,6 +169,27 @@ extension ConvertStep {
             throw node.error("\"remove\" would lose the values that \"onError\" replaces")
         }
         self.init(field: field, conversion: conversion, into: into, onError: onError, rule: rule)
+    }
+
+    /// Reads `from`, the type or the types whose values are converted.
+    private static func only(_ members: YAMLMembers, in conversion: Conversion) throws(JobError) -> [String] {
+        guard let node = members["from"] else { return [] }
+        for name in ["into", "keep"] {
+            if let node = members[name] { throw node.error("\"\(name)\" cannot stand beside \"from\"") }
+        }
+        let allowed = conversion.sources + (conversion.target == .string ? ["symbol"] : [])
+        var only: [String] = []
+        for node in node.node.sequence == nil ? [node] : try node.elements(of: "\"from\"") {
+            let name = try node.text(of: "\"from\"")
+            guard allowed.contains(name) else {
+                let hint = Spelling.hint(for: name, among: allowed).map { " (\($0))" } ?? ""
+                throw node.error(
+                    "\"from\" cannot be \(name)\(hint): \(conversion.target.rawValue) is made from "
+                        + allowed.joined(separator: ", "))
+            }
+            only.append(name)
+        }
+        return only
     }
 
     private enum OnErrorWord: String, CaseIterable { case report, null, `default`, fail }

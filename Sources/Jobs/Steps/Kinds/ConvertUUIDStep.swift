@@ -6,11 +6,11 @@ package import ServerSchema
 /// Converts a field to or from a UUID: `convert` with `to: uuid` or `from: uuid`.
 ///
 /// The client does the conversion, because servers before 8.0 have no operator for it.
-package struct ConvertUUIDStep: StepKind {
+package struct ConvertUUIDStep: AnyDepthStep {
     package static let key = "convert"
 
     /// The field whose value the step converts.
-    package let field: FieldPath
+    package var field: FieldPath
     /// The type to which the step converts, `uuid` or `string`.
     package let type: SchemaType
     /// The byte order of UUIDs of subtype 3; with `nil`, values of this subtype are skipped, because they do not show
@@ -18,6 +18,8 @@ package struct ConvertUUIDStep: StepKind {
     package let legacy: LegacyUUID?
     /// Whether a text that is not in the canonical format is converted, although its original format is lost.
     package let allowsLoss: Bool
+    /// The only BSON type whose values are converted, by its alias; `nil` for texts and binary values.
+    package let only: String?
     /// The field that the converted value is written to; `nil` converts the field in place.
     package let into: FieldPath?
 
@@ -46,7 +48,8 @@ package struct ConvertUUIDStep: StepKind {
 
     package func body() -> StepBody {
         let source = Expression.field(field)
-        let present = field.isReachable && !source.isMissingOrNull
+        let present =
+            field.isReachable && (only.map { source.hasType($0) } ?? !source.isMissingOrNull)
         let due = into == nil ? present && !isDone(source) : present
         let eligible = source.hasType("string", "binData")
         return StepBody(
@@ -66,6 +69,13 @@ package struct ConvertUUIDStep: StepKind {
         return .all([
             value.hasType("binData"), .call("$gte", value, bound(0x00)), .call("$lte", value, bound(0xFF)),
         ])
+    }
+
+    package var reachesElements: Bool { true }
+
+    package func concerns(_ element: BSONElement, in view: borrowing BSONView) -> Bool {
+        let types: [BSONType] = type == .uuid ? [.string, .binData] : [.binData]
+        return types.contains(element.type) && only.map { $0 == element.type.description } != false
     }
 
     package var clientComputation: ClientComputation? { .convertUUID(self) }
@@ -88,7 +98,7 @@ extension ConvertUUIDStep {
 
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"convert\"", allowed: ConvertStep.members)
-        let field = try members.source()
+        let field = try members.source(anyDepth: true)
         let toNode = try members.required("to")
         guard let type = SchemaType(rawValue: try toNode.text(of: "\"to\"")), [.uuid, .string].contains(type) else {
             throw toNode.error("a uuid can be converted only to string")
@@ -104,6 +114,13 @@ extension ConvertUUIDStep {
             try node.checkApart(field, target)
             into = target
         }
+        var only: String?
+        if let from = members["from"], type == .uuid || field.isOfAnyDepth {
+            only = try from.text(of: "\"from\"") == "uuid" ? "binData" : "string"
+        }
+        if field.components == [FieldPath.anyDepth], only == nil {
+            throw node.error("\"**\" is every field: name a field after it, as in \"**.ref\", or add \"from\"")
+        }
         self.init(
             field: field, type: type,
             legacy: try members["legacy"].map { (node) throws(JobError) in
@@ -111,7 +128,7 @@ extension ConvertUUIDStep {
             },
             allowsLoss: try members["onLoss"].map { (node) throws(JobError) in
                 try node.choice("onLoss") as OnLoss
-            } == .allow, into: into)
+            } == .allow, only: only, into: into)
         for name in ["keep", "unit", "format", "zone", "default"] + YAMLMembers.movingRule {
             if let node = members[name] { throw node.error("\"\(name)\" cannot be used with a uuid") }
         }

@@ -57,8 +57,15 @@ package struct CopyStep: TargetRuled {
 
 extension CopyStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let pair = try FieldPair(node, of: Self.key)
+        self.init(try FieldPair.all(node, of: Self.key)[0])
+    }
+
+    private init(_ pair: FieldPair) {
         self.init(from: pair.from, to: pair.to, rule: pair.rule, createsParents: pair.createsParents)
+    }
+
+    package static func read(_ node: YAMLNode) throws(JobError) -> [any StepKind] {
+        try FieldPair.all(node, of: key).map { Self($0) }
     }
 }
 
@@ -72,11 +79,26 @@ struct FieldPair {
 
     private enum Parents: String, CaseIterable { case keep, create }
 
-    init(_ node: YAMLNode, of key: String) throws(JobError) {
-        let members = try node.members(of: "\"\(key)\"", allowed: ["from", "to", "parents"] + YAMLMembers.targetRule)
-        let source = try members.required("from")
+    /// Reads `from` and `to`, or several pairs below `fields`.
+    static func all(_ node: YAMLNode, of key: String) throws(JobError) -> [FieldPair] {
+        let members = try node.members(
+            of: "\"\(key)\"", allowed: ["from", "to", "fields", "parents"] + YAMLMembers.targetRule)
+        guard let fields = members["fields"] else {
+            return [try FieldPair(from: try members.required("from"), to: try members.required("to"), of: key, members)]
+        }
+        if let node = members["from"] ?? members["to"] { throw node.error("give either \"fields\" or one pair") }
+        var pairs: [FieldPair] = []
+        for (name, target) in try fields.entries(of: "\"fields\"") {
+            pairs.append(try FieldPair(from: fields.key(name), to: target, of: key, members))
+        }
+        guard !pairs.isEmpty else { throw fields.error("\"fields\" names no field") }
+        return pairs
+    }
+
+    private init(
+        from source: YAMLNode, to target: YAMLNode, of key: String, _ members: YAMLMembers
+    ) throws(JobError) {
         from = key == CopyStep.key ? try source.sourcePath("from") : try source.fieldPath("from")
-        let target = try members.required("to")
         to = try target.fieldPathBelowNoList("to")
         try target.checkApart(from, to)
         rule = try members.targetRule()

@@ -97,9 +97,9 @@ extension DefaultStep {
     /// The keys that a `default` step may have, in all its variants.
     static let members = ["field", "value", "generate", "when"]
 
-    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
+    package static func read(_ node: YAMLNode) throws(JobError) -> [any StepKind] {
         node.hasMember("generate") && !node.hasMember("generate", idTime)
-            ? try GenerateStep(node) : try DefaultStep(node)
+            ? [try GenerateStep(node)] : [try DefaultStep(node)]
     }
 
     /// The word of `generate` for ``Filling/idTime``.

@@ -3,10 +3,10 @@ package import LocatedYAML
 package import ServerSchema
 
 /// Removes nulls from a list, or the fields that hold null from an object; `undefined` counts as null.
-package struct DropNullsStep: StepKind {
+package struct DropNullsStep: AnyDepthStep {
     package static let key = "drop-nulls"
 
-    let field: FieldPath
+    package var field: FieldPath
 
     package var target: FieldPath { field }
     package var quick: QuickCondition { .present(field) }
@@ -17,6 +17,18 @@ package struct DropNullsStep: StepKind {
 
     package var loss: String? {
         "where \"\(field)\" held nulls, and how many"
+    }
+
+    package var reachesElements: Bool { true }
+
+    package func concerns(_ element: BSONElement, in view: borrowing BSONView) throws(BSONError) -> Bool {
+        guard element.type == .object || element.type == .array else { return false }
+        let inside = try view.document(element)
+        var position = inside.firstPosition
+        while let entry = try inside.next(&position) {
+            if entry.type == .null || entry.type == .undefined { return true }
+        }
+        return false
     }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
@@ -60,6 +72,6 @@ package struct DropNullsStep: StepKind {
 extension DropNullsStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"drop-nulls\"", allowed: ["field"])
-        self.init(field: try members.required("field").fieldPath("field"))
+        self.init(field: try members.required("field").fieldPath("field", anyDepth: true))
     }
 }

@@ -82,10 +82,10 @@ extension EmbedStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(
             of: "\"embed\"", allowed: ["field", "from", "into", "keep", "omit", "orphans", "shared"])
-        let field = try members.required("field").fieldPathThroughObjects("field")
+        let field = try members.required("field").fieldPath("field")
         var into: FieldPath?
         if let node = members["into"] {
-            let target = try node.fieldPathThroughObjects("into")
+            let target = try node.fieldPathBelowNoList("into")
             try node.checkApart(field, target)
             into = target
         }

@@ -20,7 +20,7 @@ package struct ExtractStep: StepKind {
         /// The `_id` is the value of this field of the object.
         case field(String)
 
-        var isGenerated: Bool { if case .generated = self { true } else { false } }
+        package var isGenerated: Bool { if case .generated = self { true } else { false } }
     }
 
     package var namespaces: [Namespace] { [to] }
@@ -81,7 +81,7 @@ extension ExtractStep {
             id = .field(name)
         }
         self.init(
-            field: try members.required("field").fieldPathThroughObjects("field"),
+            field: try members.required("field").fieldPath("field"),
             to: try members.required("to").namespace("to"), id: id)
     }
 }

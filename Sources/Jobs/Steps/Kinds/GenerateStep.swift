@@ -12,7 +12,7 @@ package struct GenerateStep: StepKind {
     /// The type of the IDs, `objectId` or `uuid`.
     package let type: SchemaType
     /// Whether the step fills a null field as well as a missing one.
-    let nullsToo: Bool
+    package let nullsToo: Bool
 
     package var target: FieldPath { field }
 
@@ -51,7 +51,7 @@ extension GenerateStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"default\"", allowed: DefaultStep.members)
         if let value = members["value"] { throw value.error("a default has either a value or \"generate\"") }
-        let field = try members.required("field").fieldPathThroughObjects("field")
+        let field = try members.required("field").fieldPathBelowNoList("field")
         let type = try members.required("generate").generatedType(or: DefaultStep.idTime)
         self.init(field: field, type: type, nullsToo: try members.fillsNulls())
     }

@@ -79,8 +79,8 @@ extension MapStep {
         ["field", "values", "ignoreCase", "unmapped", "lookup", "key", "value", "into", "once"]
         + YAMLMembers.movingRule
 
-    package static func read(_ node: YAMLNode) throws(JobError) -> any StepKind {
-        node.hasMember("lookup") ? try LookupStep(node) : try MapStep(node)
+    package static func read(_ node: YAMLNode) throws(JobError) -> [any StepKind] {
+        node.hasMember("lookup") ? [try LookupStep(node)] : [try MapStep(node)]
     }
 
     package init(_ node: YAMLNode) throws(JobError) {
@@ -111,9 +111,9 @@ extension MapStep {
 
 extension YAMLMembers {
     /// Reads `field`, which may be `_id` if the step writes to another field.
-    func source() throws(JobError) -> FieldPath {
+    func source(anyDepth: Bool = false) throws(JobError) -> FieldPath {
         let node = try required("field")
-        let path = try node.sourcePath("field")
+        let path = try node.sourcePath("field", anyDepth: anyDepth && self["into"] == nil)
         guard self["into"] != nil || path.topLevel != "_id" else {
             throw node.error("\"field\" cannot be _id in place: \"into\" names a second field for the result")
         }

@@ -50,11 +50,19 @@ package struct RenameStep: TargetRuled {
 
 extension RenameStep {
     package init(_ node: YAMLNode) throws(JobError) {
-        let pair = try FieldPair(node, of: Self.key)
-        guard pair.from.components.last != FieldPath.each else {
+        self.init(try FieldPair.all(node, of: Self.key)[0])
+    }
+
+    private init(_ pair: FieldPair) {
+        self.init(from: pair.from, to: pair.to, rule: pair.rule, createsParents: pair.createsParents)
+    }
+
+    package static func read(_ node: YAMLNode) throws(JobError) -> [any StepKind] {
+        let pairs = try FieldPair.all(node, of: key)
+        guard !pairs.contains(where: { $0.from.components.last == FieldPath.each }) else {
             throw node.error("\"from\": an element of a list cannot be renamed: name a field of it")
         }
-        self.init(from: pair.from, to: pair.to, rule: pair.rule, createsParents: pair.createsParents)
+        return pairs.map { Self($0) }
     }
 }
 

@@ -4,7 +4,7 @@ package import LocatedYAML
 package import ServerSchema
 
 /// Removes a field; with `when`, only if its value is null or undefined, or an empty object or list.
-package struct UnsetStep: StepKind {
+package struct UnsetStep: AnyDepthStep {
     package static let key = "unset"
 
     /// The values that the step removes.
@@ -13,11 +13,13 @@ package struct UnsetStep: StepKind {
         case present
         /// The step removes only the values `null` and `undefined`.
         case null
+        /// The step removes only the deprecated value `undefined`.
+        case undefined
         /// The step removes only empty objects and lists.
         case empty
     }
 
-    package let field: FieldPath
+    package var field: FieldPath
     var when = When.present
     /// Whether the step leaves nulls, because it only removes a value that an earlier step took over.
     var leavesNulls = false
@@ -32,7 +34,7 @@ package struct UnsetStep: StepKind {
     package var loss: String? {
         switch when {
         case .present: "the values of \"\(field)\""
-        case .null: "whether \"\(field)\" was null or missing"
+        case .null, .undefined: "whether \"\(field)\" was \(when.rawValue) or missing"
         case .empty: "whether \"\(field)\" was empty or missing"
         }
     }
@@ -60,7 +62,19 @@ package struct UnsetStep: StepKind {
         switch when {
         case .present: leavesNulls ? !value.isMissingOrNull : !value.isMissing
         case .null: value.hasType("null", "undefined")
+        case .undefined: value.hasType("undefined")
         case .empty: .any([value == .constant([:]), value == .constant(.array(of: []))])
+        }
+    }
+
+    package var reachesElements: Bool { false }
+
+    package func concerns(_ element: BSONElement, in view: borrowing BSONView) -> Bool {
+        switch when {
+        case .present: true
+        case .null: element.type == .null || element.type == .undefined
+        case .undefined: element.type == .undefined
+        case .empty: element.type == .object || element.type == .array
         }
     }
 
@@ -81,8 +95,12 @@ package struct UnsetStep: StepKind {
 extension UnsetStep {
     package init(_ node: YAMLNode) throws(JobError) {
         let members = try node.members(of: "\"unset\"", allowed: ["field", "when"])
+        let node = try members.required("field")
         self.init(
-            field: try members.required("field").fieldPathBelowNoList("field"),
+            field: try node.fieldPathBelowNoList("field", anyDepth: true),
             when: try members["when"]?.choice("when") ?? .present)
+        guard when != .present || field.components != [FieldPath.anyDepth] else {
+            throw node.error("\"**\" is every field: name a field after it, as in \"**.tmp\", or add \"when\"")
+        }
     }
 }

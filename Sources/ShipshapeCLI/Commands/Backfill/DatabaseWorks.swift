@@ -82,7 +82,7 @@ struct DatabaseWorks {
     private func report(of job: CompiledJob, counting changed: ChangeCounter) async throws -> BackfillReport {
         var options = flags.options
         options.maxRuntime = remaining
-        let work = JobRun(
+        var work = JobRun(
             job: job, options: options, stop: stop, isDryRun: flags.preview.dryRun,
             showsProgress: flags.output.showsProgress,
             isQuiet: flags.output.quiet)

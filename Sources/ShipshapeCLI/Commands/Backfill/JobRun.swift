@@ -8,7 +8,7 @@ internal import Steps
 
 /// Plans one job and runs it, or makes a dry run of it, and shows the progress.
 struct JobRun {
-    let job: CompiledJob
+    private(set) var job: CompiledJob
     var options: RunOptions
     let stop: StopSignal
     let isDryRun: Bool
@@ -21,10 +21,12 @@ struct JobRun {
         BackfillRunner(job, options: options, stop: stop, events: events)
     }
 
-    /// Returns the plan of the job; nothing is written.
+    /// Finds the fields of steps at any depth, and returns the plan of the job; nothing is written.
     /// - Parameter isAsked: whether the command shows the counts to the user or in a report. If `false`, documents are
     ///   counted only if a decision depends on the counts.
-    func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
+    mutating func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
+        let unlocated = makeRunner()
+        job = try await onOwnedThread(name: "depth") { () throws in try unlocated.located(on: pool) }
         let runner = makeRunner()
         return try await onOwnedThread(name: "plan") { [isDryRun] () throws in
             try runner.plan(on: pool, isDry: isDryRun, isAsked: isAsked)

@@ -70,7 +70,7 @@ struct MigrateRun {
 
     private func run(_ entry: JobFolder.Entry, _ options: RunOptions, _ stop: StopSignal) async throws -> BackfillReport
     {
-        let work = JobRun(
+        var work = JobRun(
             job: try entry.job, options: options, stop: stop, isDryRun: isDryRun, showsProgress: output.showsProgress,
             isQuiet: output.quiet)
         let plan = try await work.plan(on: pool, isAsked: output.isKept)
