@@ -66,7 +66,9 @@ package struct LookupStep: StepKind {
         let isKey = isInto ? value.isLink : value.isLink || value.isList { $0.isLink }
         return StepBody(
             wanted: field.isReachable && isKey, value: .null, also: targets.dropFirst().map { ($0, .null) },
-            applies: field.isReachable && isKey)
+            applies: field.isReachable && isKey,
+            // A list of keys, for example, has no single value to copy.
+            conflicts: isInto ? [(.wrongType, field.isReachable && !value.isMissingOrNull && !isKey)] : [])
     }
 
     package var clientComputation: ClientComputation? { .lookup(self) }
