@@ -142,7 +142,7 @@ let package = Package(
                 "CCrypto", "CPages", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing",
                 "Planning",
                 "Inferring", "JobReports", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
-                "ServerSchema", "Concurrency", "BSON", .mustache, .rainbow,
+                "ServerSchema", "Concurrency", "BSON", .rainbow,
             ]),
         .target(
             name: "Files", dependencies: ["Processes", "ServerSchema", "BSON", .subprocess, .system]),

@@ -58,17 +58,20 @@ import Testing
     @Test func aGaugeShowsWhereTheLimitIs() throws {
         let gauge = try #require(try failing().figures.gauges.first)
         #expect(gauge.limit == 100_000 && gauge.amounts.map(\.value) == [99_000, 1_000, 5])
-        let passed = HTMLGauge(gauge, number: 0)
         // The amounts add up to 100,005, and the scale ends at 1.05 times that amount, so the limit of 100,000 is at
         // 95.2%.
-        #expect(passed.isPassed && passed.limitPercent == "95.2")
+        #expect(HTMLFigures.gauge(gauge, id: "g").text.contains("left:95.2%"))
+        func widths(_ gauge: Report.Gauge) -> [Substring] {
+            HTMLFigures.gauge(gauge, id: "g").text.matches(of: /width="([0-9.]+)" height="40"/).map(\.output.1)
+        }
         var below = gauge
         below.amounts[0].value = 10
-        #expect(!HTMLGauge(below, number: 0).isPassed)
-        // A bar is always visible if its amount is above zero, and is not drawn if its amount is zero.
-        #expect(HTMLGauge(below, number: 0).amounts.map(\.extent) == ["4", "10", "4"])
+        #expect(!HTMLFigures.gauge(below, id: "g").text.contains("left:"))
+        // A bar is always visible if its amount is above zero, and is not drawn if its amount is zero. The first width
+        // is that of the ground.
+        #expect(widths(below) == ["1000", "4", "10", "4"])
         below.amounts[0].value = 0
-        #expect(HTMLGauge(below, number: 0).amounts[0].isDrawn == false)
+        #expect(widths(below) == ["1000", "10", "4"])
     }
 
     @Test func theHistoryIsATrend() throws {
@@ -88,14 +91,14 @@ import Testing
     }
 
     @Test func aLineBreaksWhereThereIsNoValue() {
-        let series = HTMLSeries(
-            Report.Series(
-                title: "t", unit: "u", lines: [.init(name: "n", level: .notice, values: [1, 2, nil, 4, nil])],
-                points: ["a", "b", "c", "d", "e"]), number: 0)
-        #expect(series.lines[0].path == "M0 193.6L250 147.2")
-        #expect(series.lines[0].dots.map(\.cx) == ["750"])
-        #expect(series.rows.map { $0.values[0].value } == ["1", "2", "-", "4", "-"])
-        #expect(series.lines[0].latest == "-")
+        let series = Report.Series(
+            title: "t", unit: "u", lines: [.init(name: "n", level: .notice, values: [1, 2, nil, 4, nil])],
+            points: ["a", "b", "c", "d", "e"])
+        let html = HTMLFigures.series(series, id: "s").text
+        #expect(html.contains(#"<path class="line notice" d="M0 193.6L250 147.2"/>"#))
+        #expect(html.matches(of: #/line dot notice" d="M([0-9.]+) /#).map(\.output.1) == ["750"])
+        #expect(html.matches(of: /<td class="number">([^<]+)</).map(\.output.1) == ["1", "2", "-", "4", "-"])
+        #expect(html.contains("n <strong>-</strong>"))
     }
 
     @Test func jsonLinesNameWhatAFindingIsOf() throws {

@@ -1,10 +1,6 @@
 package import BSON
-import Mustache
 
 /// A report as one self-contained HTML file, without network access and without scripts.
-///
-/// The template decides what is shown and in which order; ``HTMLPage`` has the values. The template's first line
-/// selects ``MarkupText`` to escape every text.
 package struct HTMLReport {
     private let report: Report
     private let time: ServerTime?
@@ -15,145 +11,163 @@ package struct HTMLReport {
 
     /// The report as HTML, which ends with a line break.
     package var text: String {
-        MustacheContentTypes.register(MarkupText(), named: "REPORT")
-        do {
-            return try MustacheTemplate(string: HTMLTemplate.text).render(HTMLPage(report, at: time))
-        } catch {
-            // The template is a constant that every test of HTML reports parses, so no run reaches this line.
-            preconditionFailure("the template cannot be read: \(error)")
+        let page: HTML = """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
+            img-src data:">
+            <link rel="icon" href="data:,">
+            <title>\(report.title)</title>
+            <style>
+            \(HTML(stringLiteral: HTMLStyle.text))</style>
+            </head>
+            <body>
+            <svg class="sheet" aria-hidden="true" focusable="false">
+            <symbol id="icon-good" viewBox="0 0 16 16"><path d="M3 8.5l3.2 3.2L13 4.8"/></symbol>
+            <symbol id="icon-notice" viewBox="0 0 16 16"><path d="M8 7v5M8 4v.4"/></symbol>
+            <symbol id="icon-warning" viewBox="0 0 16 16"><path d="M8 3.5v5.5M8 12v.4"/></symbol>
+            <symbol id="icon-error" viewBox="0 0 16 16"><path d="M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6"/></symbol>
+            </svg>
+            <header class="banner \(report.level)">
+            <p class="eyebrow">shipshape \(report.command)</p>
+            <h1>\(report.title)</h1>
+            <p class="headline"><span class="disc \(report.level)">\(icon(report.level))</span>\
+            <span>\(report.headline)</span></p>
+            </header>
+            <main>
+            \([parts, facts] + figures + tables + sections + [notes])</main>
+            <footer>
+            <p>\(report.headline)</p>
+            <p class="release">shipshape \(Release.text)\([time].compactMap { $0.map { ", <time>\("\($0)")</time>" } })</p>
+            </footer>
+            </body>
+            </html>
+
+            """
+        return page.text
+    }
+
+    private var parts: HTML {
+        let cards = report.parts.map { part -> HTML in
+            // More than three reasons are too many for a narrow column.
+            let width = part.reasons.count > 3 ? " long" : ""
+            return """
+                <article class="card \(part.level)\(width)">
+                <h2>\(part.name) \(badge(part.word, part.level))</h2>
+                <p class="sentence">\(part.sentence)</p>
+                \(list(part.reasons))</article>
+
+                """
         }
+        let head = "<section class=\"parts\" aria-label=\"The parts of the verdict\">\n" as HTML
+        return cards.isEmpty ? "" : "\(head)\(cards)</section>\n"
+    }
+
+    private var facts: HTML {
+        let facts = report.figures.facts
+        guard !facts.isEmpty else { return "" }
+        // If the facts need two rows, the first row has half of them.
+        return """
+            <dl class="facts" style="--count:\(facts.count);--half:\((facts.count + 1) / 2)">
+            \(facts.map { "<div><dt>\($0.name)</dt><dd>\($0.value)</dd></div>\n" })</dl>
+
+            """
+    }
+
+    private var figures: [HTML] {
+        let charts = report.figures.charts.filter { !$0.bars.isEmpty }.map(HTMLFigures.chart)
+        return report.figures.gauges.enumerated().map { HTMLFigures.gauge($1, id: "gauge-\($0 + 1)") }
+            + report.figures.series.enumerated().map { HTMLFigures.series($1, id: "series-\($0 + 1)") }
+            + (charts.isEmpty ? [] : ["<div class=\"charts\">\n\(charts)</div>\n"])
+    }
+
+    private var tables: [HTML] {
+        report.allTables.filter { !$0.rows.isEmpty }.map { table in
+            """
+            <section class="panel">
+            <div class="scroll" tabindex="0" role="region" aria-label="\(table.title)">
+            <table>
+            <caption>\(table.title)</caption>
+            \(head(table.columns))
+            <tbody>
+            \(table.rows.map { "<tr>\(zip($0, table.columns).map(cell))</tr>\n" })</tbody>
+            </table>
+            </div>
+            </section>
+
+            """
+        }
+    }
+
+    private var sections: [HTML] {
+        report.allSections.enumerated().map { index, section in
+            let anchor = "section-\(index + 1)"
+            let summary = [section.about, section.summary].filter { !$0.isEmpty }.joined(separator: ": ")
+            let findings = section.findings.map { finding($0, section.columns) }
+            return """
+                <section class="findings" aria-labelledby="\(anchor)">
+                <h2 id="\(anchor)">\(section.name)</h2>
+                \(summary.isEmpty ? "" : "<p class=\"summary\">\(summary)</p>\n" as HTML)\
+                \(findings.isEmpty ? "" : "<table class=\"cards\">\n\(head(section.columns))\n\(findings)</table>\n" as HTML)\
+                \(section.remarks.map { "<p class=\"remark\">\($0)</p>\n" })</section>
+
+                """
+        }
+    }
+
+    private func finding(_ finding: Report.Finding, _ columns: [Report.Column]) -> HTML {
+        let cells = zip(finding.cells, columns).map { cell, column -> HTML in
+            let verdict = cell.level.map { badge(cell.text, $0) }
+            let text: HTML = cell.isCode ? "<code>\(cell.text)</code>" : "<span>\(cell.text)</span>"
+            // A phone shows the title next to the cell, because it hides the heads of the columns.
+            return "<td class=\"\(column.kind)\" data-label=\"\(column.title)\">\(verdict ?? text)</td>"
+        }
+        let more: [HTML] =
+            [finding.place].compactMap { $0.map { "<p class=\"place\"><code>\("\($0)")</code></p>" } }
+            + finding.details.map { "<p>\($0)</p>" }
+            + finding.commands.map { "<pre tabindex=\"0\"><code>\($0)</code></pre>" }
+        let row = "<tr class=\"more\"><td colspan=\"\(columns.count)\">\(more)</td></tr>\n" as HTML
+        return "<tbody>\n<tr>\(cells)</tr>\n\(more.isEmpty ? "" : row)</tbody>\n"
+    }
+
+    private var notes: HTML {
+        guard !report.allNotes.isEmpty else { return "" }
+        return """
+            <section class="panel notes" aria-labelledby="notes">
+            <h2 id="notes">Notes</h2>
+            \(list(report.allNotes))</section>
+
+            """
+    }
+
+    private func list(_ lines: [String]) -> HTML {
+        lines.isEmpty ? "" : "<ul>\n\(lines.map { "<li>\($0)</li>\n" })</ul>\n"
+    }
+
+    private func icon(_ level: Report.Level) -> HTML {
+        "<svg class=\"icon\" aria-hidden=\"true\"><use href=\"#icon-\(level)\"/></svg>"
+    }
+
+    private func badge(_ text: String, _ level: Report.Level) -> HTML {
+        "<span class=\"badge \(level)\">\(icon(level))\(text)</span>"
+    }
+
+    private func head(_ columns: [Report.Column]) -> HTML {
+        "<thead><tr>\(columns.map { "<th scope=\"col\" class=\"\($0.kind)\">\($0.title)</th>" })</tr></thead>"
+    }
+
+    private func cell(_ cell: Report.Cell, _ column: Report.Column) -> HTML {
+        let verdict = cell.level.map { "<span class=\"badge \($0)\">\(cell.text)</span>" as HTML }
+        let text: HTML = cell.isCode ? "<code>\(cell.text)</code>" : "\(cell.text)"
+        return "<td class=\"\(column.kind)\">\(verdict ?? text)</td>"
     }
 }
 
-/// Escapes the texts that the template inserts.
-private struct MarkupText: MustacheContentType {
-    func escapeText(_ text: String) -> String { Markup.line(text) }
-}
-
-/// The values that the template shows.
-///
-/// Mustache looks for a name first in a nested value, and then in the value around it. A nested type therefore has no
-/// property with the same name as a property of the type around it.
-struct HTMLPage {
-    let title, command, headline, level, style: String
-    let version = Release.text
-    let parts: [Part]
-    let facts: [Report.Fact]
-    /// The number of facts, and half of this number, rounded up: the facts in each row if they need two rows.
-    let factCount, factHalf: Int
-    let gauges: [HTMLGauge]
-    let series: [HTMLSeries]
-    let charts: [HTMLChart]
-    let tables: [Table]
-    let sections: [Section]
-    let notes, times: [String]
-
-    init(_ report: Report, at time: ServerTime?) {
-        times = [time].compactMap(\.self).map(\.description)
-        title = report.title
-        command = report.command
-        headline = report.headline
-        level = report.level.rawValue
-        style = HTMLStyle.text
-        parts = report.parts.map { Part($0) }
-        facts = report.figures.facts
-        (factCount, factHalf) = (facts.count, max(1, (facts.count + 1) / 2))
-        gauges = report.figures.gauges.enumerated().map { HTMLGauge($1, number: $0) }
-        series = report.figures.series.enumerated().map { HTMLSeries($1, number: $0) }
-        charts = report.figures.charts.filter { !$0.bars.isEmpty }.map { HTMLChart($0) }
-        tables = report.allTables.filter { !$0.rows.isEmpty }.map { Table($0) }
-        sections = report.allSections.enumerated().map { Section($1, number: $0) }
-        notes = report.allNotes
-    }
-
-    struct Part {
-        let part, word, partLevel, sentence: String
-        let reasons: [String]
-        let hasReasons: Bool
-        /// Whether the part of the verdict has more than three reasons, which are too many for a narrow column.
-        let isLong: Bool
-
-        init(_ part: Report.Part) {
-            (self.part, word, sentence) = (part.name, part.word, part.sentence)
-            partLevel = part.level.rawValue
-            reasons = part.reasons
-            (hasReasons, isLong) = (!reasons.isEmpty, reasons.count > 3)
-        }
-    }
-
-    struct Column {
-        let head, kind: String
-
-        init(_ column: Report.Column) {
-            head = column.title
-            kind = column.isNumber ? "number" : "words"
-        }
-    }
-
-    struct Cell {
-        /// The title of the cell's column; a phone shows it next to the cell, because it hides the table's column
-        /// heads.
-        let label: String
-        let kind, text, cellLevel: String
-        let isBadge, isCode, isPlain: Bool
-
-        init(_ cell: Report.Cell, _ column: Report.Column) {
-            label = column.title
-            kind = column.isNumber ? "number" : "words"
-            text = cell.text
-            cellLevel = cell.level?.rawValue ?? ""
-            isBadge = cell.level != nil
-            isCode = cell.isCode && !isBadge
-            isPlain = !isCode && !isBadge
-        }
-    }
-
-    struct Table {
-        let caption: String
-        let columns: [Column]
-        let rows: [Row]
-
-        init(_ table: Report.Table) {
-            caption = table.title
-            columns = table.columns.map { Column($0) }
-            rows = table.rows.map { row in Row(cells: zip(row, table.columns).map { Cell($0, $1) }) }
-        }
-    }
-
-    struct Row { let cells: [Cell] }
-
-    struct Section {
-        let anchor, name, summary: String
-        let columns: [Column]
-        let findings: [Finding]
-        let remarks: [String]
-        let hasFindings, hasSummary: Bool
-
-        init(_ section: Report.Section, number: Int) {
-            anchor = "section-\(number + 1)"
-            name = section.name
-            summary = [section.about, section.summary].filter { !$0.isEmpty }.joined(separator: ": ")
-            columns = section.columns.map { Column($0) }
-            findings = section.findings.map { Finding($0, section.columns) }
-            remarks = section.remarks
-            (hasFindings, hasSummary) = (!findings.isEmpty, !summary.isEmpty)
-        }
-    }
-
-    struct Finding {
-        let cells: [Cell]
-        let details, commands: [String]
-        let place: String
-        let hasMore, hasPlace: Bool
-        let span: Int
-
-        init(_ finding: Report.Finding, _ columns: [Report.Column]) {
-            cells = zip(finding.cells, columns).map { Cell($0, $1) }
-            (details, commands) = (finding.details, finding.commands)
-            place = finding.place.map { "\($0)" } ?? ""
-            hasPlace = !place.isEmpty
-            hasMore = !details.isEmpty || !commands.isEmpty || hasPlace
-            span = columns.count
-        }
-    }
+extension Report.Column {
+    /// The class of the column's cells in the style sheet.
+    fileprivate var kind: String { isNumber ? "number" : "words" }
 }
