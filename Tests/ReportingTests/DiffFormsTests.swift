@@ -45,12 +45,12 @@ import Testing
     @Test func gitHubCommandsAreEscaped() {
         let place = SourceLocation(file: "a,b:c%\r\n.json", line: 3, column: 4)
         let annotations = [
-            Annotation(.warning, at: place, title: "t:,", message: "100%\r\nx: y, z"),
-            Annotation(.notice, title: "t", message: "m"),
-            Annotation(.error, at: SourceLocation(whole: "f"), title: "t", message: ""),
+            GitHubAnnotations.Annotation(level: .warning, place: place, title: "t:,", message: "100%\r\nx: y, z"),
+            .init(level: .notice, title: "t", message: "m"),
+            .init(level: .error, place: SourceLocation(whole: "f"), title: "t", message: ""),
         ]
         #expect(
-            GitHubAnnotations(annotations).text == """
+            GitHubAnnotations(annotations: annotations).text == """
                 ::warning file=a%2Cb%3Ac%25%0D%0A.json,line=3,col=4,title=t%3A%2C::100%25%0D%0Ax: y, z
                 ::notice title=t::m
                 ::error file=f,title=t::

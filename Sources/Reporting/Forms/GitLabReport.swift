@@ -16,7 +16,7 @@ package struct GitLabReport: Sendable {
         [
             "description": entry.message, "check_name": entry.code.printable,
             "fingerprint": entry.fingerprint.description,
-            "severity": severity(entry.severity),
+            "severity": entry.isFailure ? "critical" : severity(entry.level),
             "location": [
                 "path": entry.place.file.printable,
                 "lines": ["begin": max(1, entry.place.line)] as ReportValue,
@@ -24,12 +24,11 @@ package struct GitLabReport: Sendable {
         ]
     }
 
-    private func severity(_ severity: LocatedFindings.Severity) -> String {
-        switch severity {
-        case .failure: "critical"
+    private func severity(_ level: Report.Level) -> String {
+        switch level {
         case .error: "major"
         case .warning: "minor"
-        case .notice: "info"
+        case .notice, .good: "info"
         }
     }
 }

@@ -1,48 +1,28 @@
 import BSON
-public import ServerSchema
+import ServerSchema
 
 /// A command's results as JUnit XML, which build servers show as tests.
 ///
 /// Source: the schema that Jenkins and GitLab read: `testsuites`, `testsuite`, `testcase`, `failure`, `system-out`.
-public struct JUnitReport: Sendable {
-    /// A test case.
-    public struct Case: Hashable, Sendable {
+package struct JUnitReport: Sendable {
+    struct Case {
         /// The group of test cases that the case belongs to, such as a collection; the `classname` in XML.
-        public var group: String
-        /// The name of the case.
-        public var name: String
-        /// The position in a file that the case applies to; `nil` if there is none.
-        public var place: SourceLocation?
+        let group: String
+        let name: String
+        var place: SourceLocation?
         /// The kind of failure; `nil` if the case passes.
-        public var failure: String?
+        var failure: String?
         /// The message about the result of the case, in one line.
-        public var message: String
+        let message: String
         /// The lines that follow the message of the case; empty if there are none.
-        public var details: String
-
-        /// Creates a case.
-        public init(
-            group: String, name: String, place: SourceLocation? = nil, failure: String? = nil, message: String,
-            details: String = ""
-        ) {
-            self.group = group
-            self.name = name
-            self.place = place
-            self.failure = failure
-            self.message = message
-            self.details = details
-        }
+        var details = ""
     }
 
-    private let name: String
-    private let cases: [Case]
+    let name: String
+    let cases: [Case]
+}
 
-    /// Creates a report from its name and cases.
-    public init(name: String, cases: [Case]) {
-        self.name = name
-        self.cases = cases
-    }
-
+extension JUnitReport {
     /// Creates the JUnit form of a report, with a test case for each part of the verdict and each finding.
     ///
     /// If the report has neither parts nor findings, its verdict is the only case, because build servers take a file
@@ -52,8 +32,7 @@ public struct JUnitReport: Sendable {
         let parts = report.parts.map { part in
             Case(
                 group: name, name: part.name, failure: part.isFailure ? part.word : nil,
-                message: part.sentence.printable,
-                details: part.reasons.map(\.printable).joined(separator: "\n"))
+                message: part.sentence.printable, details: part.reasons.map(\.printable).joined(separator: "\n"))
         }
         let findings = report.findings.map { section, finding in
             Case(
@@ -69,7 +48,7 @@ public struct JUnitReport: Sendable {
     }
 
     /// The XML text, which ends with a line break.
-    public var text: String {
+    package var text: String {
         let counts = "tests=\"\(cases.count)\" failures=\"\(cases.count { $0.failure != nil })\" errors=\"0\""
         let title = Markup.attribute("name", name)
         let suite = ["  <testsuite\(title) \(counts) skipped=\"0\">"] + cases.map(element) + ["  </testsuite>"]

@@ -7,10 +7,9 @@ struct LocatedFindings {
     /// A finding, or a part of the verdict that makes the command exit with code 1.
     struct Entry {
         let code: String
-        let severity: Severity
-        /// The message, in one line.
+        let isFailure: Bool
+        let level: Report.Level
         let message: String
-        /// The lines that follow the message.
         let details: [String]
         /// The position of the entry.
         ///
@@ -22,16 +21,7 @@ struct LocatedFindings {
         let subject: String
         /// The identity of the finding, unique in the report.
         let fingerprint: Fingerprint
-        /// The reason why the user accepts the finding; `nil` if the entry is not an accepted finding.
         let acceptance: String?
-    }
-
-    enum Severity {
-        /// The entry makes the command exit with code 1.
-        case failure
-        /// The level of the finding is `error`, but it does not decide the exit code.
-        case error
-        case warning, notice
     }
 
     /// The failing parts of the verdict, then the findings.
@@ -51,7 +41,7 @@ struct LocatedFindings {
         }
         let parts = report.parts.filter(\.isFailure).map { part in
             Entry(
-                code: part.name, severity: .failure, message: part.sentence.printable,
+                code: part.name, isFailure: true, level: part.level, message: part.sentence.printable,
                 details: part.reasons.map(\.printable), place: place(nil, "shipshape \(report.command)"),
                 subject: part.name, fingerprint: unique(Fingerprint(of: [report.command, part.name])),
                 acceptance: nil)
@@ -61,10 +51,7 @@ struct LocatedFindings {
                 finding.fingerprint
                 ?? Fingerprint(of: [report.command, section.name, finding.code, finding.subject])
             return Entry(
-                code: finding.code,
-                severity: finding.isFailure
-                    ? .failure
-                    : finding.level == .error ? .error : finding.level == .warning ? .warning : .notice,
+                code: finding.code, isFailure: finding.isFailure, level: finding.level,
                 message: "\(section.name): \(finding.message)".printable,
                 details: (finding.asides + finding.details).map(\.printable),
                 place: place(finding.place, section.name),

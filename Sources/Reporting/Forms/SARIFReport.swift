@@ -53,7 +53,7 @@ package struct SARIFReport: Sendable {
     private func result(_ entry: LocatedFindings.Entry, _ codes: [String]) -> ReportValue {
         let result: ReportValue = [
             "ruleId": entry.code.printable, "ruleIndex": codes.firstIndex(of: entry.code) ?? 0,
-            "level": level(entry.severity),
+            "level": entry.isFailure ? "error" : entry.level >= .warning ? "warning" : "note",
             "message": message(([entry.message] + entry.details).joined(separator: "\n")),
             "locations": [location(entry)],
             "partialFingerprints": ["shipshape/v1": entry.fingerprint.description] as ReportValue,
@@ -69,11 +69,8 @@ package struct SARIFReport: Sendable {
         let artifact: ReportValue =
             file.hasPrefix("/")
             ? ["uri": "file://\(Hyperlink.encoded(file))"] : ["uri": Hyperlink.encoded(file), "uriBaseId": "%SRCROOT%"]
-        let region: ReportValue =
-            entry.place.line > 0
-            ? [
-                "region": ["startLine": entry.place.line, "startColumn": max(1, entry.place.column)] as ReportValue
-            ] : [:]
+        let start: ReportValue = ["startLine": entry.place.line, "startColumn": max(1, entry.place.column)]
+        let region: ReportValue = entry.place.line > 0 ? ["region": start] : [:]
         return [
             "physicalLocation": (["artifactLocation": artifact] as ReportValue) + region,
             "logicalLocations": [["fullyQualifiedName": entry.subject.printable] as ReportValue],
@@ -84,12 +81,4 @@ package struct SARIFReport: Sendable {
 
     /// Returns a message with a blank between `]` and `(`, because SARIF reads `[text](address)` as a link.
     private func message(_ text: String) -> ReportValue { ["text": text.replacing("](", with: "] (")] }
-
-    private func level(_ severity: LocatedFindings.Severity) -> String {
-        switch severity {
-        case .failure: "error"
-        case .error, .warning: "warning"
-        case .notice: "note"
-        }
-    }
 }

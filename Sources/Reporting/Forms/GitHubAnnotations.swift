@@ -1,48 +1,25 @@
 import BSON
-public import ServerSchema
-
-/// A message, with its position in a file if it has one, for tools that show results next to the code.
-public struct Annotation: Hashable, Sendable {
-    /// The severity of an annotation.
-    public enum Level: String, Hashable, Sendable {
-        case error, warning, notice
-    }
-
-    /// The severity of the message.
-    public var level: Level
-    /// The position in a file; `nil` if the message applies to no file.
-    public var place: SourceLocation?
-    /// The title, which names the kind of message.
-    public var title: String
-    /// The message, which may have several lines.
-    public var message: String
-
-    /// Creates an annotation.
-    public init(_ level: Level, at place: SourceLocation? = nil, title: String, message: String) {
-        self.level = level
-        self.place = place
-        self.title = title
-        self.message = message
-    }
-}
+import ServerSchema
 
 /// Annotations as GitHub workflow commands, one per line.
 ///
 /// GitHub's runner shows them in the pull request. Source: GitHub's documentation, "Workflow commands for GitHub
 /// Actions".
-public struct GitHubAnnotations: Sendable {
-    private let annotations: [Annotation]
-
-    /// The headline of the report, printed after the annotations as a plain line; `nil` for annotations without a
-    /// report.
-    private let headline: String?
-
-    /// Creates the workflow commands for annotations, without a headline.
-    public init(_ annotations: [Annotation]) {
-        self.annotations = annotations
-        headline = nil
+package struct GitHubAnnotations: Sendable {
+    /// A message, with its position in a file if it has one.
+    struct Annotation {
+        let level: Report.Level
+        var place: SourceLocation?
+        let title: String
+        let message: String
     }
 
+    let annotations: [Annotation]
+    /// A plain line after the annotations; `nil` for annotations without a report.
+    var headline: String?
+}
+
+extension GitHubAnnotations {
     /// Creates the annotations of a report.
     ///
     /// Each part of the verdict and each finding that makes the command exit with code 1 becomes an error. Each other
@@ -51,23 +28,23 @@ public struct GitHubAnnotations: Sendable {
     package init(_ report: Report) {
         let parts = report.parts.filter(\.isFailure).map { part in
             Annotation(
-                .error, title: "\(part.name) (\(part.word))",
+                level: .error, title: "\(part.name) (\(part.word))",
                 message: ([part.sentence] + part.reasons).map(\.printable).joined(separator: "\n"))
         }
         let findings = report.findings.map { section, finding in
             Annotation(
-                finding.isFailure ? .error : finding.level >= .warning ? .warning : .notice, at: finding.place,
-                title: finding.title,
+                level: finding.isFailure ? .error : finding.level >= .warning ? .warning : .notice,
+                place: finding.place, title: finding.title,
                 message: (["\(section.name): \(finding.message)"] + finding.asides + finding.details).map(\.printable)
                     .joined(separator: "\n"))
         }
-        let notes = report.allNotes.map { Annotation(.notice, title: "note", message: $0.printable) }
+        let notes = report.allNotes.map { Annotation(level: .notice, title: "note", message: $0.printable) }
         annotations = parts + findings + notes
         headline = report.headline.printable
     }
 
     /// The GitHub commands and the headline, each followed by a line break.
-    public var text: String { annotations.map { line($0) + "\n" }.joined() + (headline.map { $0 + "\n" } ?? "") }
+    package var text: String { annotations.map { line($0) + "\n" }.joined() + (headline.map { $0 + "\n" } ?? "") }
 
     private func line(_ annotation: Annotation) -> String {
         var properties: [(String, String)] = []
@@ -76,13 +53,9 @@ public struct GitHubAnnotations: Sendable {
             if place.line > 0 { properties += [("line", "\(place.line)"), ("col", "\(place.column)")] }
         }
         properties.append(("title", annotation.title))
-        let list = properties.map { "\($0)=\(Self.property($1))" }.joined(separator: ",")
-        return "::\(annotation.level.rawValue) \(list)::\(Self.data(annotation.message))"
+        let list = properties.map { "\($0)=\(Self.escaping("%\r\n:,", in: $1))" }.joined(separator: ",")
+        return "::\(annotation.level.rawValue) \(list)::\(Self.escaping("%\r\n", in: annotation.message))"
     }
-
-    private static func data(_ text: String) -> String { escaping("%\r\n", in: text) }
-
-    private static func property(_ text: String) -> String { escaping("%\r\n:,", in: text) }
 
     /// Returns the text with the special characters in percent encoding, and with misleading characters and the second
     /// of two adjacent `#` as JSON escapes.
