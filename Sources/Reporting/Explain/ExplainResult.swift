@@ -31,7 +31,6 @@ package struct ExplainResult: Reportable {
         return isList ? list(width) : pages.map { page($0, width) }.joined(separator: "\n\n")
     }
 
-    /// Returns the nearest recipe, and the questions of the others.
     private func recipe(_ width: Int?) -> String {
         let recipe = recipes[0]
         let job = recipe.job.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
@@ -57,7 +56,7 @@ package struct ExplainResult: Reportable {
 
     private func page(_ page: Explanation, _ width: Int?) -> String {
         var statements = page.statements.map { ($0.title, $0.text) }
-        if case .engine(let engine) = page.section { statements.append(("version", engine.version)) }
+        if let engine = page.section.engine { statements.append(("version", engine.version)) }
         let indent = (statements.map(\.0.count).max() ?? 0) + 4
         let lines = statements.flatMap { title, text in
             let lines = Self.plain(text).wrapped(to: width, indent: indent)
@@ -88,22 +87,19 @@ package struct ExplainResult: Reportable {
         return JSONReport("explain", ["codes": codes, "recipes": found])
     }
 
-    /// The report from which every output format except text, JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "explain", title: "The codes of shipshape",
             headline: isList ? "\(pages.count) codes" : pages.first?.code ?? recipes.first?.question ?? "",
             level: .notice)
-        report.tables = pages.map { page in
-            Report.Table(
-                title: "\(page.code): \(page.section.name)", columns: ["", ""].map { Report.Column(title: $0) },
-                rows: page.statements.map { [Report.Cell($0.title), Report.Cell(Self.plain($0.text))] })
+        let ofPages = pages.map { page in
+            ("\(page.code): \(page.section.name)", page.statements.map { ($0.title, Self.plain($0.text)) })
         }
-        report.tables += recipes.map { recipe in
-            let rows = [("job", recipe.job), ("before", recipe.before), ("after", recipe.after)]
-            return Report.Table(
-                title: recipe.question, columns: ["", ""].map { Report.Column(title: $0) },
-                rows: rows.map { [Report.Cell($0.0), Report.Cell($0.1)] })
+        let ofRecipes = recipes.map { recipe in
+            (recipe.question, [("job", recipe.job), ("before", recipe.before), ("after", recipe.after)])
+        }
+        report.tables = (ofPages + ofRecipes).map { title, rows in
+            Report.Table(title: title, columns: ["", ""], rows: rows.map { [Report.Cell($0), Report.Cell($1)] })
         }
         return report
     }

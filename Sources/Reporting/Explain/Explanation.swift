@@ -7,13 +7,16 @@ internal import SchemaChange
 /// The pages are the rows of the tables in `docs/reference/rules.md` and `docs/reference/exit-codes.md`, which the
 /// program carries with it.
 package struct Explanation: Hashable, Sendable {
-    /// The kinds of codes.
-    ///
-    /// Each kind is a section of the page of rules, except for the exit codes, which have a page of their own.
-    package enum Section: Hashable, Sendable {
-        case documents, validators, prisma, prismaErrors, engine(Engine), schemas, prismaSchemas, changes, orders,
-            remarks, history,
-            waits, exitCodes, topics
+    /// A kind of codes: a section of the page of rules or, for the exit codes and the topics, a page of its own.
+    package struct Section: Hashable, Sendable {
+        /// The heading that the section has in the documentation.
+        package let heading: String
+        /// The kind of the section's codes, as a phrase.
+        package let name: String
+        /// The titles of the columns that follow the column of codes in the documentation's table for the section.
+        package let columns: [String]
+        /// The engine whose rules the section has; `nil` for other sections.
+        let engine: Engine?
     }
 
     /// A statement of a page, such as what the code means.
@@ -124,69 +127,47 @@ package struct Explanation: Hashable, Sendable {
 }
 
 extension Explanation.Section {
+    package static let documents = Self(
+        "Documents", "a rule for documents of App Services schemas",
+        ["level", "what it means", "example", "remedy", "source"])
+    package static let validators = Self(
+        "MongoDB's own validators", "a rule of MongoDB's validators", ["what it means", "example", "remedy", "source"])
+    package static let prisma = Self(
+        "Prisma clients", "a rule for documents that a Prisma client reads",
+        ["level", "what it means", "example", "remedy", "Prisma's error"])
+    package static let prismaErrors = Self(
+        "Errors of Prisma clients", "an error of a Prisma client", ["Prisma's error", "which documents", "what to do"])
+    package static let schemas = Self("Schemas", "a rule of lint", documents.columns)
+    package static let prismaSchemas = Self(
+        "Prisma schemas", "a rule of lint for Prisma schemas", documents.columns)
+    package static let changes = Self(
+        "Changes", "a change between two schemas",
+        ["server", "client", "what it means", "example", "what to do", "source"])
+    package static let orders = Self(
+        "Order of work", "an order of work for a change",
+        ["changes", "old clients read", "new clients read", "before", "between", "after"])
+    package static let remarks = Self(
+        "Remarks", "a remark of schema infer", ["what it means", "example", "what to do", "source"])
+    package static let history = Self(
+        "Earlier checks", "a finding of check --history", ["what it means", "example", "what to do"])
+    package static let waits = Self("Reasons to wait", "a reason to wait", ["what it means", "limit", "what to do"])
+    package static let exitCodes = Self("Exit codes", "an exit code", ["meaning", "what to do"])
+    package static let topics = Self("Topics", "a topic", ["what it is", "example"])
+
+    package static func engine(_ engine: Engine) -> Self {
+        let isAny = engine == .any
+        return Self(
+            isAny ? "Any engine" : engine.name, isAny ? "a rule for any sync engine" : "a rule of \(engine.name)",
+            ["outcome", "what it means", "example", "remedy", "source"], engine)
+    }
+
+    private init(_ heading: String, _ name: String, _ columns: [String], _ engine: Engine? = nil) {
+        self.init(heading: heading, name: name, columns: columns, engine: engine)
+    }
+
     /// All sections, in the order in which the documentation's page of rules shows them; the exit codes come last.
     package static let all: [Self] =
         [.documents, .validators, .prisma, .prismaErrors]
         + Engine.allCases.filter { $0 != .deviceSync }.map { .engine($0) }
         + [.schemas, .prismaSchemas, .changes, .orders, .remarks, .history, .waits, .exitCodes]
-
-    /// The kind of the section's codes, as a phrase.
-    package var name: String {
-        switch self {
-        case .documents: "a rule for documents of App Services schemas"
-        case .validators: "a rule of MongoDB's validators"
-        case .prisma: "a rule for documents that a Prisma client reads"
-        case .prismaErrors: "an error of a Prisma client"
-        case .engine(.any): "a rule for any sync engine"
-        case .engine(let engine): "a rule of \(engine.name)"
-        case .schemas: "a rule of lint"
-        case .prismaSchemas: "a rule of lint for Prisma schemas"
-        case .changes: "a change between two schemas"
-        case .orders: "an order of work for a change"
-        case .remarks: "a remark of schema infer"
-        case .history: "a finding of check --history"
-        case .waits: "a reason to wait"
-        case .exitCodes: "an exit code"
-        case .topics: "a topic"
-        }
-    }
-
-    /// The heading that the section has in the documentation.
-    package var heading: String {
-        switch self {
-        case .documents: "Documents"
-        case .validators: "MongoDB's own validators"
-        case .prisma: "Prisma clients"
-        case .prismaErrors: "Errors of Prisma clients"
-        case .prismaSchemas: "Prisma schemas"
-        case .engine(.any): "Any engine"
-        case .engine(let engine): engine.name
-        case .schemas: "Schemas"
-        case .changes: "Changes"
-        case .orders: "Order of work"
-        case .remarks: "Remarks"
-        case .history: "Earlier checks"
-        case .waits: "Reasons to wait"
-        case .exitCodes: "Exit codes"
-        case .topics: "Topics"
-        }
-    }
-
-    /// The titles of the columns that follow the column of codes in the documentation's table for the section.
-    package var columns: [String] {
-        switch self {
-        case .prisma: ["level", "what it means", "example", "remedy", "Prisma's error"]
-        case .prismaErrors: ["Prisma's error", "which documents", "what to do"]
-        case .documents, .schemas, .prismaSchemas: ["level", "what it means", "example", "remedy", "source"]
-        case .validators: ["what it means", "example", "remedy", "source"]
-        case .engine: ["outcome", "what it means", "example", "remedy", "source"]
-        case .changes: ["server", "client", "what it means", "example", "what to do", "source"]
-        case .orders: ["changes", "old clients read", "new clients read", "before", "between", "after"]
-        case .remarks: ["what it means", "example", "what to do", "source"]
-        case .history: ["what it means", "example", "what to do"]
-        case .waits: ["what it means", "limit", "what to do"]
-        case .exitCodes: ["meaning", "what to do"]
-        case .topics: ["what it is", "example"]
-        }
-    }
 }

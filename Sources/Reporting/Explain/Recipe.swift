@@ -30,7 +30,9 @@ package struct Recipe: Hashable, Sendable {
         question = lines.removeFirst()
         let also = "*Also: "
         if let line = lines.first, line.hasPrefix(also), line.hasSuffix(".*") {
-            wordings = line.dropFirst(also.count).dropLast(2).split(separator: ";").map { Self.trimmed($0) }
+            wordings = line.dropFirst(also.count).dropLast(2).split(separator: ";").map {
+                String($0.drop { $0 == " " })
+            }
             lines.removeFirst()
         } else {
             wordings = []
@@ -41,8 +43,6 @@ package struct Recipe: Hashable, Sendable {
         guard documents.count == 2, let first = documents.first, let last = documents.last else { return nil }
         (before, after) = (String(first), String(last))
     }
-
-    private static func trimmed(_ text: Substring) -> String { String(text.drop { $0 == " " }) }
 
     /// Returns the recipes whose question, or another wording of it, has at least half of the words of a text, the
     /// nearest first.
