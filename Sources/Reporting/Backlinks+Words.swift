@@ -7,7 +7,6 @@ extension Backlinks {
     ///
     /// When a client migrates its own copy of the data, the migration fails for documents without a parent or with
     /// several. The sentences quote the error messages of the migration.
-    /// - Parameter ids: How `_id`s are shown.
     func sentences(ids: IDDisplay) -> [String] {
         let from = places.isEmpty ? "" : " (from \(Self.list(places)))"
         var sentences = [

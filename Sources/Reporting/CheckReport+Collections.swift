@@ -82,6 +82,17 @@ extension CheckReport {
         }
     }
 
+    /// The moment at which all counts were true; `nil` for a single collection, or if the collections were not read as
+    /// of the same moment.
+    ///
+    /// The end of the report states this moment once, so that the collections need not state it.
+    var commonMoment: String? {
+        guard collections.count > 1, let first = collections.first?.reading.moment,
+            collections.allSatisfy({ $0.reading.moment == first })
+        else { return nil }
+        return first
+    }
+
     /// A line for each of the user's limits on failing documents, with the number of documents that fail.
     var limitNotes: [String] {
         limits.map { use in
@@ -148,7 +159,7 @@ extension CheckReport.Collection.Reading {
         switch selection {
         case .everything: break
         case .matching(let filter):
-            lines.append("Only documents that match \(ShellLiteral.text(.object(filter))) were read.")
+            lines.append("Only documents that match \(BSONValue.object(filter).shellText) were read.")
         case .sample(let count): lines.append("Only a random sample of at most \(count.documents) was read.")
         case .part(let part):
             lines.append(
@@ -160,19 +171,6 @@ extension CheckReport.Collection.Reading {
         }
         if statesMoment, let moment { lines.append("Consistent as of \(moment).") }
         return lines + missing.map { "\($0.guarantee.words): \($0.reason)." }
-    }
-}
-
-extension CheckReport {
-    /// The moment at which all counts were true; `nil` for a single collection, or if the collections were not read as
-    /// of the same moment.
-    ///
-    /// The end of the report states this moment once, so that the collections need not state it.
-    var commonMoment: String? {
-        guard collections.count > 1, let first = collections.first?.reading.moment,
-            collections.allSatisfy({ $0.reading.moment == first })
-        else { return nil }
-        return first
     }
 }
 
@@ -194,7 +192,8 @@ extension CheckReportJSON {
         let reading = collection.reading
         let source = reading.namespace ?? collection.namespace
         return [
-            "database": source.database, "collection": source.collection, "cluster_time": reading.clusterTime.map(time),
+            "database": source.database, "collection": source.collection,
+            "cluster_time": reading.clusterTime.map { ["t": $0.seconds, "i": $0.ordinal] as ReportValue },
             "documents_changed": reading.changedCount, "selection": selection(reading.selection),
             "documents_passed_over": reading.passedOverCount, "documents_counted": reading.exactCount,
             "missing_guarantees": reading.missing.map {
@@ -203,15 +202,10 @@ extension CheckReportJSON {
         ]
     }
 
-    private func time(_ time: ClusterTime) -> ReportValue {
-        ["t": time.seconds, "i": time.ordinal]
-    }
-
     private func selection(_ selection: CheckReport.Collection.Selection) -> ReportValue {
         switch selection {
         case .everything: ["kind": "everything"]
-        case .matching(let filter):
-            ["kind": "matching", "filter": filter]
+        case .matching(let filter): ["kind": "matching", "filter": filter]
         case .sample(let count): ["kind": "sample", "size": count]
         case .part: ["kind": "part"]
         }

@@ -272,14 +272,3 @@ extension DocumentCounts {
         return clauses
     }
 }
-
-extension EngineCounts {
-    /// The numbers of documents that halt the engine, are dropped or lose values, and the number of lost values, as
-    /// JSON.
-    var json: ReportValue {
-        [
-            "halting": halting, "halting_excepted": haltingExcepted, "dropped": dropped, "losing_values": losing,
-            "values_lost": values,
-        ]
-    }
-}

@@ -4,20 +4,12 @@ import SchemaChange
 import ServerSchema
 
 extension DeployVerdict.Severity {
-    /// The severity in one word, for people; JSON reports have the raw value instead.
-    var word: String {
+    /// The severity for people, in one word and with its level; JSON reports have the raw value instead.
+    fileprivate var shown: (word: String, level: Report.Level) {
         switch self {
-        case .safe: "safe"
-        case .unknown: "unknown"
-        case .unsafe: "unsafe"
-        }
-    }
-
-    fileprivate var level: Report.Level {
-        switch self {
-        case .safe: .good
-        case .unknown: .warning
-        case .unsafe: .error
+        case .safe: ("safe", .good)
+        case .unknown: ("unknown", .warning)
+        case .unsafe: ("unsafe", .error)
         }
     }
 }
@@ -28,7 +20,7 @@ extension Report.Part {
         reasons: [String] = []
     ) {
         self.init(
-            name: name, level: severity.level, word: severity.word, sentence: sentence, figures: figures,
+            name: name, level: severity.shown.level, word: severity.shown.word, sentence: sentence, figures: figures,
             reasons: reasons)
     }
 }
@@ -229,7 +221,7 @@ extension CheckReport {
         let possible = hasPossible ? ["possibly: newly", "already", "fixed"] : []
         return Report.Table(
             title: "Compared with \(active.name)",
-            columns: [Report.Column(title: "")] + (certain + possible).map { Report.Column(title: $0, isNumber: true) },
+            columns: [""] + (certain + possible).map(Report.Column.number),
             rows: (compared.count == 1 ? compared : compared + [("total", total)]).map { name, changes in
                 let certain = [changes.newlyFailing, changes.alreadyFailing, changes.healed]
                 let possible =

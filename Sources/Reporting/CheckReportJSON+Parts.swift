@@ -2,14 +2,28 @@ import BSON
 import Checking
 import ServerSchema
 
+/// Counts by their keys in the JSON of a check's report, which ``CheckReportReader`` reads again.
+typealias CountKeys<Counts> = [(key: String, path: any WritableKeyPath<Counts, Int> & Sendable)]
+
 extension VerdictChanges {
-    /// The numbers of documents that newly fail, already fail or are fixed, as JSON.
-    var json: ReportValue {
-        [
-            "newly_failing": newlyFailing, "already_failing": alreadyFailing, "healed": healed,
-            "newly_possible": newlyPossible, "already_possible": alreadyPossible, "possibly_healed": possiblyHealed,
-        ]
-    }
+    /// The numbers of documents that newly fail, already fail or are fixed.
+    static let keys: CountKeys<Self> = [
+        ("newly_failing", \.newlyFailing), ("already_failing", \.alreadyFailing), ("healed", \.healed),
+        ("newly_possible", \.newlyPossible), ("already_possible", \.alreadyPossible),
+        ("possibly_healed", \.possiblyHealed),
+    ]
+
+    var json: ReportValue { .object(Self.keys.map { ($0.key, .integer(self[keyPath: $0.path])) }) }
+}
+
+extension EngineCounts {
+    /// The numbers of documents that halt the engine, are dropped or lose values, and the number of lost values.
+    static let keys: CountKeys<Self> = [
+        ("halting", \.halting), ("halting_excepted", \.haltingExcepted), ("dropped", \.dropped),
+        ("losing_values", \.losing), ("values_lost", \.values),
+    ]
+
+    var json: ReportValue { .object(Self.keys.map { ($0.key, .integer(self[keyPath: $0.path])) }) }
 }
 
 extension PartOfCheck {
@@ -76,7 +90,6 @@ extension Acceptance {
 
 extension ViolationGroup {
     /// Returns the group as JSON: the violation, and the documents that have it.
-    /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay, in dialect: Dialect = .appServices) -> ReportValue {
         [
             "rule": violation.rule.rawValue, "vendor_code": violation.rule.vendorCode(in: dialect),
@@ -91,7 +104,7 @@ extension ViolationGroup {
                     "largest": keys.largest.map {
                         [
                             "documents": $0.documents, "sample_ids": ids.json($0.ids),
-                            "value": SampleValue($0.value, at: violation.path, ids: ids).text,
+                            "value": ids.sample($0.value, at: violation.path),
                         ] as ReportValue
                     },
                 ] as ReportValue
@@ -100,24 +113,20 @@ extension ViolationGroup {
     }
 
     private func sampleValuesJSON(_ ids: IDDisplay) -> ReportValue {
-        let values = sampleValues.map { SampleValue($0, at: violation.path, ids: ids) }
-        return (values.contains { $0.text != nil } ? values : []).map(\.text).reportValue
+        let values = sampleValues.map { ids.sample($0, at: violation.path) }
+        return (values.contains { $0 != nil } ? values : []).reportValue
     }
 }
 
 extension Backlinks {
     /// Returns, as JSON, the numbers of documents that become embedded objects: without a parent document, with one,
     /// and with several.
-    /// - Parameter ids: How `_id`s are shown.
     func json(ids: IDDisplay) -> ReportValue {
         func objects(_ objects: Objects) -> ReportValue {
             ["documents": objects.count, "sample_ids": ids.json(objects.samples)]
         }
         func places(_ places: [Place]) -> ReportValue {
-            .array(
-                places.map {
-                    ["collection": "\($0.namespace)", "path": "\($0.path)"]
-                })
+            .array(places.map { ["collection": "\($0.namespace)", "path": "\($0.path)"] })
         }
         return [
             "collection": "\(target)", "places": places(self.places), "places_not_read": places(unread),

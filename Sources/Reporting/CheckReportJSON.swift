@@ -1,34 +1,29 @@
 import BSON
-public import Checking
+package import Checking
 import Concurrency
 import SchemaChange
 import ServerSchema
 
 /// A check's report as JSON: one object with its keys in a fixed order, the verdict last.
-public struct CheckReportJSON: Sendable {
+package struct CheckReportJSON: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
-    public static var schemaVersion: Int { 1 }
+    static let schemaVersion = 1
 
     private let report: CheckReport
     private let ids: IDDisplay
     private let history: CheckHistory
 
     /// Creates the JSON form of a report.
-    /// - Parameter ids: How `_id`s are shown.
-    public init(_ report: CheckReport, ids: IDDisplay = .shown) {
-        self.init(report, ids: ids, history: CheckHistory([]))
-    }
-
-    /// Creates the JSON form of a report.
-    /// - Parameter history: the results of earlier checks and, last, of this one; empty if no history is kept.
-    init(_ report: CheckReport, ids: IDDisplay, history: CheckHistory) {
+    /// - Parameters:
+    ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
+    package init(_ report: CheckReport, ids: IDDisplay = .shown, history: CheckHistory = CheckHistory([])) {
         self.report = report
         self.ids = ids
         self.history = history
     }
 
     /// The JSON text, indented, which ends with a line break.
-    public var text: String { json.text }
+    package var text: String { json.text }
 
     var json: JSONReport {
         JSONReport(
@@ -86,9 +81,6 @@ public struct CheckReportJSON: Sendable {
         ["path": "\(keyword.path)", "keyword": keyword.keyword, "file": keyword.file, "line": keyword.line]
     }
 
-    /// Whether sync stops at a certain number of unsynced documents, as Device Sync does.
-    private var hasLimit: Bool { report.isOfDeviceSync }
-
     private func verdict(_ verdict: DeployVerdict) -> ReportValue {
         [
             "safe": report.isSafe,
@@ -101,8 +93,8 @@ public struct CheckReportJSON: Sendable {
             "ledger_entries": verdict.ledger?.entries, "newly_failing": verdict.newlyFailing,
             "certain_new": verdict.newCertain, "possible_new": verdict.newPossible,
             "possible_counted": verdict.possiblyStopping, "projected": verdict.projected,
-            "pessimistic": verdict.pessimistic, "headroom": hasLimit ? verdict.headroom : nil,
-            "limit": hasLimit ? verdict.limit : nil,
+            "pessimistic": verdict.pessimistic, "headroom": report.isOfDeviceSync ? verdict.headroom : nil,
+            "limit": report.isOfDeviceSync ? verdict.limit : nil,
         ]
     }
 
@@ -122,8 +114,8 @@ public struct CheckReportJSON: Sendable {
 
     private var limit: ReportValue {
         [
-            "has_stopped": hasLimit && report.verdict.band == .syncHasStopped,
-            "will_stop": hasLimit && report.verdict.band >= .syncWillStop,
+            "has_stopped": report.isOfDeviceSync && report.verdict.band == .syncHasStopped,
+            "will_stop": report.isOfDeviceSync && report.verdict.band >= .syncWillStop,
         ]
     }
 

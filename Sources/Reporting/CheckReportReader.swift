@@ -58,7 +58,7 @@ package struct CheckReportReader {
         report.rules.engine = root["engine"]?.text.flatMap { Engine(rawValue: $0) }
         report.rules.hasSchema = root["has_schema"]?.bson.isTrue ?? true
         report.jobs = try documents.list("jobs", Self.job)
-        if let part = root["part"], part.members != nil { report.part = try Self.part(part) }
+        report.part = try root.object("part").map(Self.part)
         return report
     }
 
@@ -76,25 +76,11 @@ package struct CheckReportReader {
 
     private static func collection(_ json: LocatedBSON) throws(SchemaError) -> CheckReport.Collection {
         let failing = try json.member("failing")
-        let unexcepted = try failing.member("unexcepted")
-        var counts = DocumentCounts()
+        var counts = try failing.counts(failingKeys, in: DocumentCounts())
+        counts = try failing.member("unexcepted").counts(unexceptedKeys, in: counts)
         counts.read = try json.integer("documents_read")
-        counts.certain = try failing.integer("certain")
-        counts.possible = try failing.integer("possible")
-        counts.unfound.all = try failing.integer("unfound")
-        counts.unfound.new = try failing.integer("newly_unfound")
-        counts.refused.all = try failing.integer("refused")
-        counts.refused.new = try failing.integer("newly_refused")
-        counts.unincluded.all = try failing.integer("unincluded")
-        counts.unincluded.new = try failing.integer("newly_unincluded")
-        counts.certainInLedger = try failing.integer("certain_in_ledger")
-        counts.possibleInLedger = try failing.integer("possible_in_ledger")
-        counts.unexcepted.certain = try unexcepted.integer("certain")
-        counts.unexcepted.possible = try unexcepted.integer("possible")
-        counts.unexcepted.newlyFailing = try unexcepted.integer("newly_failing")
-        counts.unexcepted.newlyPossible = try unexcepted.integer("newly_possible")
-        if let changes = json["changes"], changes.members != nil { counts.changes = try Self.changes(changes) }
-        if let engine = json["engine_counts"], engine.members != nil { counts.engine = try Self.engine(engine) }
+        counts.changes = try json.object("changes")?.counts(VerdictChanges.keys, in: VerdictChanges())
+        counts.engine = try json.object("engine_counts")?.counts(EngineCounts.keys, in: EngineCounts())
         var collection = CheckReport.Collection(
             namespace: try named(json), counts: counts, estimatedCount: json["documents_estimated"]?.integer,
             groups: try json.list("groups", group), overflowCount: try json.integer("findings_not_grouped"),
@@ -107,26 +93,17 @@ package struct CheckReportReader {
         return collection
     }
 
-    private static func changes(_ json: LocatedBSON) throws(SchemaError) -> VerdictChanges {
-        var changes = VerdictChanges()
-        changes.newlyFailing = try json.integer("newly_failing")
-        changes.alreadyFailing = try json.integer("already_failing")
-        changes.healed = try json.integer("healed")
-        changes.newlyPossible = try json.integer("newly_possible")
-        changes.alreadyPossible = try json.integer("already_possible")
-        changes.possiblyHealed = try json.integer("possibly_healed")
-        return changes
-    }
+    private static let failingKeys: CountKeys<DocumentCounts> = [
+        ("certain", \.certain), ("possible", \.possible), ("unfound", \.unfound.all), ("newly_unfound", \.unfound.new),
+        ("refused", \.refused.all), ("newly_refused", \.refused.new), ("unincluded", \.unincluded.all),
+        ("newly_unincluded", \.unincluded.new), ("certain_in_ledger", \.certainInLedger),
+        ("possible_in_ledger", \.possibleInLedger),
+    ]
 
-    private static func engine(_ json: LocatedBSON) throws(SchemaError) -> EngineCounts {
-        var counts = EngineCounts()
-        counts.halting = try json.integer("halting")
-        counts.haltingExcepted = try json.integer("halting_excepted")
-        counts.dropped = try json.integer("dropped")
-        counts.losing = try json.integer("losing_values")
-        counts.values = try json.integer("values_lost")
-        return counts
-    }
+    private static let unexceptedKeys: CountKeys<DocumentCounts> = [
+        ("certain", \.unexcepted.certain), ("possible", \.unexcepted.possible),
+        ("newly_failing", \.unexcepted.newlyFailing), ("newly_possible", \.unexcepted.newlyPossible),
+    ]
 
     private static func reading(
         _ json: LocatedBSON, of own: Namespace
@@ -134,7 +111,7 @@ package struct CheckReportReader {
         var reading = CheckReport.Collection.Reading()
         let source = try named(json)
         reading.namespace = source == own ? nil : source
-        if let time = json["cluster_time"], time.members != nil {
+        if let time = json.object("cluster_time") {
             reading.clusterTime = ClusterTime(
                 rawValue: UInt64(max(0, try time.integer("t"))) << 32 | UInt64(max(0, try time.integer("i"))))
         }
@@ -159,8 +136,7 @@ package struct CheckReportReader {
         let violation = Violation(
             path: SchemaPath(shown: try json.string("path")), rule: RuleCode(rawValue: try json.string("rule")),
             level: level, expected: try json.string("expected"), found: try json.string("found"))
-        var exception: FindingException?
-        if let stated = json["exception"], stated.members != nil { exception = try Self.exception(stated) }
+        let exception = try json.object("exception").map(Self.exception)
         return ViolationGroup(
             violation: violation, count: try json.integer("documents"), newCount: json["documents_new"]?.integer,
             sampleIDs: try json.list("sample_ids") { json in json.bson }, exception: exception,
@@ -179,7 +155,7 @@ package struct CheckReportReader {
     }
 
     private func exceptions() throws(SchemaError) -> ExceptionUse? {
-        guard let json = root["exceptions"], json.members != nil else { return nil }
+        guard let json = root.object("exceptions") else { return nil }
         return ExceptionUse(
             file: try json.string("file"), matched: try json.list("matched", Self.exception),
             unmatched: try json.list("unmatched", Self.exception), expired: try json.list("expired", Self.exception))
@@ -226,6 +202,17 @@ extension LocatedBSON {
 
     fileprivate var integer: Int? { if case .scalar(let value) = value { value.integer } else { nil } }
 
+    /// The object with this name; `nil` if there is none, or another value.
+    fileprivate func object(_ name: String) -> LocatedBSON? { self[name].flatMap { $0.members == nil ? nil : $0 } }
+
+    fileprivate func counts<Counts>(
+        _ keys: CountKeys<Counts>, in counts: Counts
+    ) throws(SchemaError) -> Counts {
+        var counts = counts
+        for (key, path) in keys { counts[keyPath: path] = try integer(key) }
+        return counts
+    }
+
     fileprivate func member(_ name: String) throws(SchemaError) -> LocatedBSON {
         guard let member = self[name] else {
             throw SchemaError(
@@ -235,37 +222,23 @@ extension LocatedBSON {
         return member
     }
 
-    fileprivate func string(_ name: String) throws(SchemaError) -> String {
+    private func value<T>(
+        _ name: String, _ kind: String, _ value: (LocatedBSON) -> T?
+    ) throws(SchemaError) -> T {
         let member = try member(name)
-        guard let text = member.text else { throw member.failure("\(name) is \(member.kind), not a string") }
-        return text
+        guard let value = value(member) else { throw member.failure("\(name) is \(member.kind), not \(kind)") }
+        return value
     }
 
-    fileprivate func integer(_ name: String) throws(SchemaError) -> Int {
-        let member = try member(name)
-        guard let number = member.integer else {
-            throw member.failure("\(name) is \(member.kind), not a whole number")
-        }
-        return number
-    }
+    fileprivate func string(_ name: String) throws(SchemaError) -> String { try value(name, "a string", \.text) }
 
-    fileprivate func flag(_ name: String) throws(SchemaError) -> Bool {
-        let member = try member(name)
-        guard let flag = member.bson.isTrue else {
-            throw member.failure("\(name) is \(member.kind), not a boolean")
-        }
-        return flag
-    }
+    fileprivate func integer(_ name: String) throws(SchemaError) -> Int { try value(name, "a whole number", \.integer) }
+
+    fileprivate func flag(_ name: String) throws(SchemaError) -> Bool { try value(name, "a boolean", \.bson.isTrue) }
 
     fileprivate func list<T>(
         _ name: String, _ read: (LocatedBSON) throws(SchemaError) -> T
     ) throws(SchemaError) -> [T] {
-        let member = try member(name)
-        guard let elements = member.elements else {
-            throw member.failure("\(name) is \(member.kind), not an array")
-        }
-        var result: [T] = []
-        for element in elements { result.append(try read(element)) }
-        return result
+        try value(name, "an array", \.elements).map(read)
     }
 }

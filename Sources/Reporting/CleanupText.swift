@@ -7,14 +7,16 @@ package enum CleanupText {
     ///
     /// The list also says what the cleanup makes impossible, such as an undo.
     package static func plan(_ plan: CleanupPlan) -> String {
-        (["cleanup of job \(plan.job) drops:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
-            .asLines
+        list(plan, below: "cleanup of job \(plan.job) drops:")
     }
 
     /// Returns a list of the data that the cleanup has dropped, and of the reservations that it has kept.
     package static func done(_ plan: CleanupPlan) -> String {
-        (["job \(plan.job) is cleaned up; dropped:"] + parts(plan).map { "  \($0)" } + kept(plan).map { "  \($0)" })
-            .asLines
+        list(plan, below: "job \(plan.job) is cleaned up; dropped:")
+    }
+
+    private static func list(_ plan: CleanupPlan, below title: String) -> String {
+        ([title] + (parts(plan) + kept(plan)).map { "  \($0)" }).asLines
     }
 
     /// Returns the text for a job that left no data to drop.

@@ -1,30 +1,29 @@
-public import BSON
-public import Checking
-public import ServerSchema
+package import BSON
+package import Checking
+package import ServerSchema
 
 /// The lines of the file that `check --failures` writes, with one JSON object per line.
 ///
 /// The last line is the `result`.
-public struct FailureLines: Sendable {
+package struct FailureLines: Sendable {
     /// The version of the format, which changes only if a reader of the old format would misread the new one.
-    public static var schemaVersion: Int { 1 }
+    static let schemaVersion = 1
 
     private let ids: IDDisplay
     private let dialect: Dialect
 
     /// Creates the lines of a check.
     /// - Parameters:
-    ///   - ids: How `_id`s are shown.
     ///   - dialect: The dialect of the schema, which decides the vendor's error code for each violation.
-    public init(ids: IDDisplay, dialect: Dialect = .appServices) { (self.ids, self.dialect) = (ids, dialect) }
+    package init(ids: IDDisplay, dialect: Dialect = .appServices) { (self.ids, self.dialect) = (ids, dialect) }
 
     /// The first line of the file, with the versions of the format and of the program.
-    public var header: String {
+    package var header: String {
         (ReportValue.record("header") + JSONReport.head("check", version: Self.schemaVersion)).line
     }
 
     /// Returns the line for a document with all its violations.
-    public func line(_ document: FailingDocument) -> String {
+    package func line(_ document: FailingDocument) -> String {
         ([
             "record": "failure", "database": document.namespace.database, "collection": document.namespace.collection,
             "_id": ids.json(document.id), "verdict": "\(document.verdict)",
@@ -37,24 +36,21 @@ public struct FailureLines: Sendable {
     /// again.
     ///
     /// Returns `nil` if `_id`s are hidden.
-    public func retraction(_ namespace: Namespace, _ id: BSONValue) -> String? {
+    package func retraction(_ namespace: Namespace, _ id: BSONValue) -> String? {
         if case .hidden = ids { return nil }
-        return
-            ([
-                "record": "retracted", "database": namespace.database, "collection": namespace.collection,
-                "_id": ids.json(id),
-            ] as ReportValue).line
+        return (retracted(namespace) + ["_id": ids.json(id)]).line
     }
 
     /// Returns the line that makes all earlier lines about a collection invalid, because the check of the collection
     /// starts again.
-    public func retraction(_ namespace: Namespace) -> String {
-        (["record": "retracted", "database": namespace.database, "collection": namespace.collection] as ReportValue)
-            .line
+    package func retraction(_ namespace: Namespace) -> String { retracted(namespace).line }
+
+    private func retracted(_ namespace: Namespace) -> ReportValue {
+        ["record": "retracted", "database": namespace.database, "collection": namespace.collection]
     }
 
     /// Returns the last line of the file; a file without this line is incomplete.
-    public func result(_ report: CheckReport) -> String {
+    package func result(_ report: CheckReport) -> String {
         let total = report.total
         return
             ([
@@ -62,8 +58,7 @@ public struct FailureLines: Sendable {
                 "active": report.active?.name, "documents_read": total.read, "certain": total.certain,
                 "possible": total.possible, "changes": total.changes?.json, "band": report.bandName,
                 "safe": report.isSafe,
-                "filters": report.collections.flatMap { collection in collection.groups.map { filter($0, collection) }
-                },
+                "filters": report.collections.flatMap { place in place.groups.map { filter($0, place) } },
             ] as ReportValue).line
     }
 
@@ -85,7 +80,6 @@ public struct FailureLines: Sendable {
             "level": "\(violation.level)", "outcome": EngineRule.named(violation.rule)?.outcome.rawValue,
             "expected": violation.expected, "found": violation.found,
         ]
-        let value = SampleValue(violation.value, at: violation.path, ids: ids)
-        return value.text.map { members + ["value": $0] } ?? members
+        return ids.sample(violation.value, at: violation.path).map { members + ["value": $0] } ?? members
     }
 }

@@ -28,14 +28,10 @@ struct Share {
         if part >= 1 { return "100%" }
         if part < 0.000_001 { return "<0.0001%" }
         let digits = part > 0.5 ? 1 - part : part
-        // The number of decimal places, from one to four, that shows two significant digits of `digits`: of the share
-        // or, above 50%, of its difference from 100%.
         let places = digits >= 0.01 ? 1 : digits >= 0.001 ? 2 : digits >= 0.000_1 ? 3 : 4
-        var scale = 100.0
-        for _ in 0..<places { scale *= 10 }
+        let unit = (0..<places).reduce(1) { unit, _ in unit * 10 }
+        let scale = Double(100 * unit)
         let whole = Int((part * scale).rounded(part > 0.5 ? .down : .up))
-        var unit = 1
-        for _ in 0..<places { unit *= 10 }
         let fraction = String(whole % unit)
         var padded = String(repeating: "0", count: places - fraction.count) + fraction
         // An exact value needs no trailing zeros.

@@ -8,7 +8,6 @@ package struct HookEvent: Sendable {
         case start, finding, wait, stop, success
     }
 
-    /// The version of the JSON format.
     private static var schemaVersion: Int { 1 }
     /// The maximum length of a message in characters; the whole JSON must fit into the pipe to the hook.
     private static var longestMessage: Int { 500 }

@@ -22,14 +22,7 @@ package enum Hyperlink {
         }.joined()
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "/._-~".utf8.contains(byte)
-        }
-    }
+    private static func isPlain(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "/._-~".utf8.contains(byte) }
 
     /// Returns the escape sequence at the beginning of a text, if it is one that this type writes; otherwise `nil`.
     static func code(at text: Substring) -> Substring? {

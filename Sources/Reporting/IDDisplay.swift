@@ -14,7 +14,7 @@ extension IDDisplay {
     /// Returns the `_id` as text; `nil` if it is hidden.
     func text(_ id: BSONValue) -> String? {
         switch self {
-        case .shown: ShellLiteral.text(id)
+        case .shown: id.shellText
         case .hashed(let hash): hash.text(of: id)
         case .hidden: nil
         }
@@ -52,7 +52,7 @@ public struct IDHash: Sendable {
     ///
     /// The C function `HMAC` of libcrypto computes the HMAC.
     public func text(of id: BSONValue) -> String {
-        let data = Array(ShellLiteral.text(id).utf8)
+        let data = Array(id.shellText.utf8)
         var digest = [UInt8](repeating: 0, count: 32)
         let isDone = unsafe ccrypto_hmac_sha256(key, key.count, data, data.count, &digest)
         precondition(isDone, "HMAC fails only without memory")

@@ -11,11 +11,7 @@ import ServerSchema
 /// can review the file.
 package struct PlanYAML: Sendable {
     private let file: PlanFile
-    private let validator: BSONDocument?
-    private let isOfValidator: Bool
-    private let isOfPrisma: Bool
-    private let isForClient: Bool
-    private let isBreaking: Bool
+    private let plan: CollectionPlan
     private let ids: IDDisplay
     private let showsValues: Bool
 
@@ -24,13 +20,10 @@ package struct PlanYAML: Sendable {
     ///   - plan: the plan for the collection of the job.
     ///   - showsValues: whether the examples of skipped documents show the value that the step cannot change.
     package init(_ file: PlanFile, of plan: CollectionPlan, ids: IDDisplay = .shown, showsValues: Bool = false) {
-        (self.file, self.ids, self.showsValues) = (file, ids, showsValues)
-        isOfValidator = plan.validator != nil
-        isOfPrisma = plan.dialect == .prisma
-        isForClient = plan.isForClient
-        isBreaking = plan.isBreaking
-        validator = file.job.stage == .whileWarning || file.job.stage == .anyTime ? plan.validator : nil
+        (self.file, self.plan, self.ids, self.showsValues) = (file, plan, ids, showsValues)
     }
+
+    private var isOfPrisma: Bool { plan.dialect == .prisma }
 
     /// Returns the text of the job file that `draft` proposes for a partner collection.
     package static func text(
@@ -51,7 +44,10 @@ package struct PlanYAML: Sendable {
         if file.job.isDraft { return draft(lines) }
         lines += binding + ["steps:"]
         for entry in file.job.entries { lines += block(entry) }
-        if let validator { lines += [""] + Self.comment(PlanWords.validatorHead) + commands(validator) }
+        if let validator = plan.validator, [.whileWarning, .anyTime].contains(file.job.stage) {
+            lines += [""] + Self.comment(PlanWords.validatorHead)
+            lines += PlanWords.commands(validator, of: file.job.namespace).map { Self.comment(line: $0) }
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -62,10 +58,8 @@ package struct PlanYAML: Sendable {
         let note = Self.comment(
             "\(JobFile.draft) decide on the steps, remove one # from each line below that begins with one, and try "
                 + "the job with --dry-run. A remark begins with two, so it stays a comment.")
-        return
-            (head + [""] + note + (binding + ["steps:"]).map { Self.comment(line: $0) }
-            + file.job.entries.flatMap(block)).joined(
-                separator: "\n") + "\n"
+        let lines = head + [""] + note + (binding + ["steps:"]).map { Self.comment(line: $0) }
+        return (lines + file.job.entries.flatMap(block)).joined(separator: "\n") + "\n"
     }
 
     /// The lines before the steps: the job's name and its collection, and the settings that apply to the job.
@@ -80,10 +74,6 @@ package struct PlanYAML: Sendable {
         if file.job.stage == .afterDeploy { lines.append("requires: \(JobFile.deployed)") }
         if reviews > 0 { lines.append("reviewed: false") }
         return lines
-    }
-
-    private func commands(_ validator: BSONDocument) -> [String] {
-        PlanWords.commands(validator, of: file.job.namespace).map { Self.comment(line: $0) }
     }
 
     private var schemas: [String] {
@@ -113,14 +103,14 @@ package struct PlanYAML: Sendable {
         switch job.stage {
         case .beforeDeploy:
             let promise =
-                isForClient
+                plan.isForClient
                 ? "the validator stays, and the server refuses values that do not fit it."
                 : isOfPrisma
                     ? "clients of \(file.old) read every document that they read now."
                     : "every document that syncs under \(file.old) keeps syncing."
             lines += ["", "1. Run this job before the deploy: \(promise)"]
             lines += deploy
-        case .afterDeploy where isOfValidator || isForClient:
+        case .afterDeploy where plan.validator != nil || plan.isForClient:
             lines += [
                 "", "ONLY ONCE NO CLIENT READS THE OLD FIELDS, and after the other job: this job removes them.",
             ]
@@ -155,23 +145,19 @@ package struct PlanYAML: Sendable {
             lines += PlanWords.termination(doing: "run this job").wrapped(to: 112)
         case .anyTime:
             lines += ["", "1. Run this job at any time: the schema does not change."]
-            if isOfValidator {
+            if plan.validator != nil {
                 lines += [
                     "   A validator whose action is \"error\" can refuse a document that is repaired only in part: set",
                     "   the action \"warn\" before, and \"error\" after, with the commands at the end of this file.",
                 ]
             }
-            lines += [
-                "2. Check what is left: shipshape check \(file.words) --collection "
-                    + "\(job.namespace)".shellWord
-            ]
+            lines.append("2. \(checkOfCollection)")
         case .whileWarning:
             lines += [
                 "",
                 "1. Set the new validator with validationAction \"warn\": the first command at the end of this file.",
                 "2. Run this job.",
-                "3. Check what is left: shipshape check \(file.words) --collection "
-                    + "\(job.namespace)".shellWord,
+                "3. \(checkOfCollection)",
                 "4. Set validationAction \"error\": the second command.",
             ]
             if let follower = file.follower { lines.append("5. Run \(follower), once no client reads the old fields.") }
@@ -197,7 +183,7 @@ package struct PlanYAML: Sendable {
     /// They begin with number 2, because `head` has number 1.
     private var deploy: [String] {
         let lastStep = "Check what is left: \(check)"
-        if isBreaking {
+        if plan.isBreaking {
             // The job has to run again after sync was terminated, because old clients can write documents until sync is
             // terminated.
             let jobs = ["run this job again"] + (file.follower.map { [$0] } ?? [])
@@ -217,6 +203,10 @@ package struct PlanYAML: Sendable {
     private var check: String {
         (isOfPrisma ? "SHIPSHAPE_DATABASE=\(file.job.namespace.database.shellWord) " : "")
             + "shipshape check \(file.words)"
+    }
+
+    private var checkOfCollection: String {
+        "Check what is left: shipshape check \(file.words) --collection " + "\(file.job.namespace)".shellWord
     }
 
     private func block(_ entry: PlanEntry) -> [String] {
@@ -267,16 +257,13 @@ package struct PlanYAML: Sendable {
     private func sample(_ sample: StepFinding.Sample) -> String? {
         guard let id = ids.text(sample.id) else { return nil }
         guard showsValues, let value = sample.value else { return id }
-        return "\(id) with \(value.shellText.prefix(SampleValue.maximumLength))"
+        return "\(id) with \(value.shellText.prefix(IDDisplay.maximumLength))"
     }
 
     // MARK: Lines
 
     private static func scalar(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                || "/._-".utf8.contains(byte)
-        }
+        let isPlain = text.utf8.allSatisfy { $0.isLetterOrDigit || "/._-".utf8.contains($0) }
         return isPlain && Double(text) == nil && text.first != "-" ? text : text.quotedAsYAML
     }
 

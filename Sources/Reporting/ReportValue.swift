@@ -27,11 +27,11 @@ enum ReportValue: Sendable {
         switch self {
         case .object(let members):
             Self.write("{", members, "}", to: &text, lineBreak) { text, member, inner in
-                text += ShellLiteral.string(member.0) + (inner == nil ? ":" : ": ")
+                text += member.0.quotedAsJSON + (inner == nil ? ":" : ": ")
                 member.1.write(to: &text, inner)
             }
         case .array(let elements): Self.write("[", elements, "]", to: &text, lineBreak) { $1.write(to: &$0, $2) }
-        case .string(let string): text += ShellLiteral.string(string)
+        case .string(let string): text += string.quotedAsJSON
         case .integer(let number): text += "\(number)"
         case .bool(let flag): text += flag ? "true" : "false"
         case .null: text += "null"

@@ -15,9 +15,7 @@ struct ViolationGroupWords {
     }
 
     static func columns(hasNew: Bool) -> [Report.Column] {
-        [Report.Column(title: "documents", isNumber: true)]
-            + (hasNew ? [Report.Column(title: "new", isNumber: true)] : [])
-            + ["level", "rule", "path", "expected", "found"].map { Report.Column(title: $0) }
+        [.number("documents")] + (hasNew ? [.number("new")] : []) + ["level", "rule", "path", "expected", "found"]
     }
 
     /// Returns the violation group's row in the table, with the texts that belong to the row.
@@ -27,7 +25,7 @@ struct ViolationGroupWords {
     func finding(isFailure: Bool, place: SourceLocation? = nil) -> Report.Finding {
         let violation = group.violation
         let level = group.exception == nil ? violation.level.reported : .notice
-        let new = collection.isInActive == nil ? [] : [Report.Cell((group.newCount ?? 0).grouped)]
+        let new = collection.isInActive == nil ? [] : [Report.Cell.count(group.newCount ?? 0)]
         return Report.Finding(
             level: level, isFailure: isFailure, code: "\(violation.rule)", subject: "\(violation.path)",
             place: place, fingerprint: violation.fingerprint(in: collection.namespace),
@@ -36,9 +34,9 @@ struct ViolationGroupWords {
                 + "found \(violation.found)",
             details: [equalKeys ?? samples, proof, exception].compactMap(\.self),
             asides: [EngineRule.named(violation.rule)?.remedy].compactMap(\.self),
-            cells: [Report.Cell(group.count.grouped)] + new + [
+            cells: [.count(group.count)] + new + [
                 Report.Cell(group.severity, level: level), Report.Cell("\(violation.rule)"),
-                Report.Cell("\(violation.path)", isCode: true), Report.Cell(violation.expected),
+                .code("\(violation.path)"), Report.Cell(violation.expected),
                 Report.Cell(violation.found),
             ], commands: [command])
     }
@@ -58,8 +56,7 @@ struct ViolationGroupWords {
             let largest = keys.largest.prefix(3).map { equal in
                 let shown = equal.ids.prefix(3).compactMap(ids.text)
                 let rest = shown.count < equal.documents && !shown.isEmpty ? ", …" : ""
-                let value =
-                    SampleValue(equal.value, at: group.violation.path, ids: ids).text.map { " with \($0)" } ?? ""
+                let value = ids.sample(equal.value, at: group.violation.path).map { " with \($0)" } ?? ""
                 let list = shown.isEmpty ? "" : " (_id \(shown.joined(separator: ", "))\(rest))"
                 return "\(equal.documents.documents)\(value)\(list)"
             }
@@ -75,9 +72,9 @@ struct ViolationGroupWords {
     ///
     /// If the command also finds other documents, a comment in it says so.
     static func command(for group: ViolationGroup, in namespace: Namespace) -> String {
-        let name = ShellLiteral.string(namespace.collection)
+        let name = namespace.collection.quotedAsJSON
         let warning = group.filterIsExact ? "" : "  // finds more than these"
-        return "db.getCollection(\(name)).find(\(ShellLiteral.text(.object(group.filter))))\(warning)"
+        return "db.getCollection(\(name)).find(\(BSONValue.object(group.filter).shellText))\(warning)"
     }
 
     /// A clause that compares two counts of the group's documents: the scan's count, and the number that the server
@@ -109,8 +106,7 @@ struct ViolationGroupWords {
     private func sample(_ index: Int) -> String? {
         guard let id = ids.text(group.sampleIDs[index]) else { return nil }
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
-        let shown = SampleValue(value, at: group.violation.path, ids: ids)
-        return shown.text.map { "\(id) (\($0))" } ?? id
+        return ids.sample(value, at: group.violation.path).map { "\(id) (\($0))" } ?? id
     }
 }
 

@@ -3,17 +3,8 @@ import BSON
 extension String {
     /// The text quoted so that a shell takes it as exactly one word, on one line.
     package var shellWord: String {
-        let plain =
-            !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "._-=/@:,+%".utf8.contains(byte)
-                }
-            }
-        if plain, !hasPrefix("-"), !hasPrefix("::") { return self }
+        let isPlain = utf8.allSatisfy { $0.isLetterOrDigit || "._-=/@:,+%".utf8.contains($0) }
+        if isPlain, !isEmpty, !hasPrefix("-"), !hasPrefix("::") { return self }
         guard unicodeScalars.contains(where: \.misleads) else { return "'" + replacing("'", with: #"'\''"#) + "'" }
         // The escapes are octal, because bash, zsh and ksh all read them. The bytes that a shell makes of `\u` would
         // depend on the locale.
@@ -25,5 +16,13 @@ extension String {
             return String(UnicodeScalar(byte))
         }
         return "$'" + bytes.joined() + "'"
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte is a letter or digit of ASCII.
+    var isLetterOrDigit: Bool {
+        let character = Character(UnicodeScalar(self))
+        return character.isASCII && (character.isLetter || character.isNumber)
     }
 }
