@@ -8,17 +8,14 @@ struct Paint: Sendable {
     let isOn: Bool
 
     func bold(_ text: String) -> String { applying(Self.bold, to: text) }
-    func green(_ text: String) -> String { applying(Self.green, to: text) }
-    func yellow(_ text: String) -> String { applying(Self.yellow, to: text) }
-    func red(_ text: String) -> String { applying(Self.red, to: text) }
 
     /// Returns the text in the colour of the level.
     func callAsFunction(_ level: Report.Level, _ text: String) -> String {
         switch level {
-        case .good: green(text)
+        case .good: applying(Self.green, to: text)
         case .notice: text
-        case .warning: yellow(text)
-        case .error: red(text)
+        case .warning: applying(Self.yellow, to: text)
+        case .error: applying(Self.red, to: text)
         }
     }
 

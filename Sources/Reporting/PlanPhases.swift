@@ -13,34 +13,27 @@ struct PlanPhases {
     /// A table with a row for each job and each deploy.
     var table: Report.Table {
         Report.Table(
-            title: "Phases",
-            columns: ["phase", "what"].map { Report.Column(title: $0) } + [
-                Report.Column(title: "documents", isNumber: true)
-            ], rows: plan.failing == nil ? rows.map { [Report.Cell($0), Report.Cell($1), Report.Cell($2)] } : [])
+            title: "Phases", columns: ["phase", "what", .number("documents")],
+            rows: plan.failing == nil ? rows : [])
     }
 
-    private var rows: [(phase: String, what: String, documents: String)] {
+    private var rows: [[Report.Cell]] {
         let jobs = files.filter { !$0.job.isDraft }
         guard let first = jobs.first, jobs.contains(where: { $0.job.stage != .anyTime }) else { return [] }
-        var rows: [(phase: String, what: String, documents: String)] = []
-        if let field = plan.expanded {
-            rows.append(("expand", "by hand: \(field), see the notes", ""))
-        }
+        var rows: [[Report.Cell]] = []
+        if let field = plan.expanded { rows.append(["expand", "by hand: \(field), see the notes", ""]) }
         func add(_ phase: JobFolder.Phase, _ stages: Set<Stage>) {
             for file in jobs where stages.contains(file.job.stage) {
-                rows.append(
-                    (
-                        phase.rawValue, file.path ?? file.job.name,
-                        file.job.documents.map { "\($0.needing.grouped) of \($0.all.grouped)" } ?? ""
-                    ))
+                let documents = file.job.documents.map { "\($0.needing.grouped) of \($0.all.grouped)" } ?? ""
+                rows.append([phase.rawValue, file.path ?? file.job.name, documents].map { Report.Cell($0) })
             }
         }
         add(.migrate, [.beforeDeploy, .whileWarning])
         let recorded = jobs.contains { $0.job.stage == .beforeDeploy } ? " (shipshape job deployed)" : ""
         let how = plan.collections.contains(where: \.isBreaking) ? ", with sync terminated" : recorded
-        rows.append(("deploy", first.job.stage == .whileWarning ? "the validator" : "\(first.new)\(how)", ""))
+        rows.append(["deploy", first.job.stage == .whileWarning ? "the validator" : "\(first.new)\(how)", ""])
         if jobs.contains(where: { $0.job.stage == .beforeDeploy }) {
-            rows.append((JobFolder.Phase.migrate.rawValue, "again, for what old clients wrote since", ""))
+            rows.append(["\(JobFolder.Phase.migrate.rawValue)", "again, for what old clients wrote since", ""])
         }
         add(.contract, [.afterDeploy])
         return rows

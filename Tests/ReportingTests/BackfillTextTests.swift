@@ -44,7 +44,7 @@ import Testing
         #expect(!text(report).unicodeScalars.contains("\u{1B}"))
         var plan = BackfillPlan.fixture()
         plan.notes.append("irreversible: \u{1B}[31mage")
-        #expect(!BackfillPlanResult(plan).text.unicodeScalars.contains("\u{1B}"))
+        #expect(!plan.text.unicodeScalars.contains("\u{1B}"))
     }
 
     @Test func aDryRunSaysWhatWouldBe() {
@@ -135,7 +135,7 @@ import Testing
 @Suite struct BackfillPlanTextTests {
     @Test func thePlanThatTheOperatorApproves() {
         #expect(
-            BackfillPlanResult(.fixture(resumesAfter: 12)).text == """
+            BackfillPlan.fixture(resumesAfter: 12).text == """
                 job person-v2 on app.Person: 1,790 of 100,000 documents need it
                   resumes after 12 chunks of earlier runs
                   makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + \
@@ -158,6 +158,6 @@ import Testing
     }
 
     @Test func oneDocumentNeedsIt() {
-        #expect(BackfillPlanResult(.fixture(needing: 1)).text.contains(": 1 of 100,000 documents needs it\n"))
+        #expect(BackfillPlan.fixture(needing: 1).text.contains(": 1 of 100,000 documents needs it\n"))
     }
 }

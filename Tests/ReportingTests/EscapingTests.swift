@@ -18,7 +18,7 @@ import Testing
 
     @Test func terminalTextKeepsOurColoursAlone() {
         let paint = Paint(isOn: true)
-        let text = paint.red("a\u{1B}[2Jb") + "\n" + paint.bold("::x") + "\u{1B}]0;title\u{7}\n::error::y"
+        let text = paint(.error, "a\u{1B}[2Jb") + "\n" + paint.bold("::x") + "\u{1B}]0;title\u{7}\n::error::y"
         let safe = TerminalText.safe(text, isColored: true)
         #expect(
             safe
@@ -53,11 +53,11 @@ import Testing
     }
 
     @Test func workflowCommands() {
-        let annotation = Annotation(
-            .error, at: SourceLocation(file: "a\n::stop-commands::x,b", line: 1, column: 2), title: "t\u{1B}",
-            message: "a%\n::error::b\u{202E}\u{2028}")
+        let annotation = GitHubAnnotations.Annotation(
+            level: .error, place: SourceLocation(file: "a\n::stop-commands::x,b", line: 1, column: 2),
+            title: "t\u{1B}", message: "a%\n::error::b\u{202E}\u{2028}")
         #expect(
-            GitHubAnnotations([annotation]).text
+            GitHubAnnotations(annotations: [annotation]).text
                 == "::error file=a%0A%3A%3Astop-commands%3A%3Ax%2Cb,"
                 + "line=1,col=2,title=t\\u001b::a%25%0A::error::b\\u202e\\u2028\n"
         )

@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: [20, 50, 80, 120]) func aLongLineContinuesBelowWithAllItsWords(_ width: Int) {
         let sentence = String(repeating: "one two-three four ", count: 9)
         let name = String(repeating: "x", count: 130)
-        let text = "\(Paint(isOn: true).red(sentence))\n\n    \(sentence)\n  \(name) end\nshort"
+        let text = "\(Paint(isOn: true)(.error, sentence))\n\n    \(sentence)\n  \(name) end\nshort"
         let fitted = text.fitted(to: width)
         func words(_ text: String) -> [Substring] { text.split { $0 == " " || $0 == "\n" } }
         #expect(words(fitted) == words(text))

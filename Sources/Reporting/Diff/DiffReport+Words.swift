@@ -12,22 +12,7 @@ extension DiffReport {
             + (accepted > 0 ? " (\(accepted.grouped) accepted)" : "")
         let rest = "\(all)\(weighed). "
         switch verdict {
-        case .breaking where changes.allSatisfy({ $0.kind.verdict != .breaking || $0.code == .removedBeforeDay }):
-            return "Breaking: \(count(of: .breaking).grouped) of \(rest)Clients may still use what is removed."
-        case .breaking where dialect == .prisma:
-            return "Breaking: \(count(of: .breaking).grouped) of \(rest)\(failingClients)"
-        case .breaking where dialect == .jsonSchema:
-            return "Breaking: \(count(of: .breaking).grouped) of \(rest)Documents that conformed before may be refused."
-        case .breaking:
-            let number = count(of: .breaking).grouped
-            let consequences = consequences
-            if consequences.contains(.terminate) {
-                return "Breaking: \(number) of \(rest)Sync must be terminated and re-enabled, and every client resets."
-            }
-            guard consequences.contains(.someClientsReset) else {
-                return "Breaking: \(number) of \(rest)A partner collection is not kept in sync with its original."
-            }
-            return "Breaking: \(number) of \(rest)Some clients reset."
+        case .breaking: return "Breaking: \(count(of: .breaking).grouped) of \(rest)\(effectOfBreaking)"
         case .versioned: return "Versioned: \(rest)They are additive if you deploy them as a new schema version."
         case .served:
             return "Not breaking: \(rest)Partner collections serve \(count(of: .served).grouped) of them."
@@ -38,6 +23,22 @@ extension DiffReport {
             case .jsonSchema: "Not breaking: \(rest)Documents that conformed before still conform."
             case .prisma: "Not breaking: \(rest)Older and newer clients read each other's documents."
             }
+        }
+    }
+
+    /// A sentence that says what the breaking changes do to clients.
+    private var effectOfBreaking: String {
+        if changes.allSatisfy({ $0.kind.verdict != .breaking || $0.code == .removedBeforeDay }) {
+            return "Clients may still use what is removed."
+        }
+        let consequences = consequences
+        return switch dialect {
+        case .prisma: failingClients
+        case .jsonSchema: "Documents that conformed before may be refused."
+        case _ where consequences.contains(.terminate):
+            "Sync must be terminated and re-enabled, and every client resets."
+        case _ where consequences.contains(.someClientsReset): "Some clients reset."
+        case .appServices: "A partner collection is not kept in sync with its original."
         }
     }
 

@@ -1,6 +1,5 @@
 /// A command's result as JSON: one object with its keys in a fixed order, or JSON lines.
 package struct JSONReport: Sendable {
-    /// The first members: the version of the format, the program's version and commit, and the command.
     private let head: ReportValue
     private let object: ReportValue
 

@@ -37,7 +37,7 @@ package struct MarkdownReport {
         for section in report.allSections where !section.findings.isEmpty {
             let columns = [Report.Column(title: report.style.sectionKind)] + section.columns
             let rows = section.findings.map { finding in
-                [Report.Cell(section.name, isCode: true)] + finding.cells
+                [.code(section.name)] + finding.cells
             }
             if let last = tables.indices.last, tables[last].columns.map(\.title) == columns.map(\.title) {
                 tables[last].rows += rows

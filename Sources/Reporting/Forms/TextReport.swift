@@ -47,7 +47,6 @@ package struct TextReport {
         return report.level == .notice ? paint.bold(text) : paint(report.level, text)
     }
 
-    /// Returns the lines of a part: its name, its verdict, and its figures or its sentence, then its reasons.
     private func lines(_ part: Report.Part) -> [String] {
         let text = (part.figures ?? part.sentence).printable
         let words = (text.hasSuffix(".") ? String(text.dropLast()) : text).wrapped(to: layout.width, indent: 23)
@@ -105,7 +104,7 @@ package struct TextReport {
             }
         }
         let hasPlaces = places.contains { $0 != nil }
-        let columns = (hasPlaces ? [Report.Column(title: "place")] : []) + shown.map { section.columns[$0] }
+        let columns = (hasPlaces ? ["place"] : []) + shown.map { section.columns[$0] }
         let rows = zip(section.findings, places).map { finding, place in
             let cells = (hasPlaces ? [Report.Cell(place ?? "")] : []) + shown.map { finding.cells[$0] }
             let commands = hidesCommands ? [] : finding.commands

@@ -21,17 +21,13 @@ package struct CheckAnomaly: Hashable, Sendable {
     /// The code of every anomaly in reports; `shipshape explain anomaly` explains it.
     static let code = "anomaly"
 
-    /// The anomaly, in words.
     var message: String {
         "\(finding.documents.documents) by \(finding.rule) at \(finding.path), and \(usual.grouped) is usual "
             + "(the median of \(checks.counted("check")))"
     }
 
     var json: ReportValue {
-        [
-            "collection": finding.collection, "rule": finding.rule, "path": finding.path,
-            "documents": finding.documents, "usual": usual, "checks": checks,
-        ]
+        finding.json + ["usual": usual, "checks": checks]
     }
 }
 
@@ -65,15 +61,13 @@ extension CheckSummary {
     fileprivate var allFindings: [Finding] { findings + accepted }
 
     fileprivate func documents(with finding: Finding) -> Int {
-        allFindings.first { $0.isSame(as: finding) }?.documents ?? 0
+        allFindings.first { $0.key == finding.key }?.documents ?? 0
     }
 }
 
 extension CheckSummary.Finding {
-    /// Whether both are findings of one rule at one path of one collection.
-    fileprivate func isSame(as other: Self) -> Bool {
-        collection == other.collection && path == other.path && rule == other.rule
-    }
+    /// The cells of a table's columns `collection`, `rule` and `path`.
+    var cells: [Report.Cell] { [Report.Cell(collection), Report.Cell(rule), .code(path)] }
 }
 
 extension Report.Section {
@@ -83,20 +77,13 @@ extension Report.Section {
         guard !anomalies.isEmpty else { return nil }
         self.init(
             name: "Anomalies", summary: "more than \(CheckAnomaly.factor) times the usual number of documents",
-            columns: [
-                Report.Column(title: "usual", isNumber: true), Report.Column(title: "now", isNumber: true),
-                Report.Column(title: "collection"), Report.Column(title: "rule"), Report.Column(title: "path"),
-            ],
+            columns: [.number("usual"), .number("now"), "collection", "rule", "path"],
             findings: anomalies.map { anomaly in
                 let finding = anomaly.finding
                 return Report.Finding(
                     level: isFailure ? .error : .warning, isFailure: isFailure, code: CheckAnomaly.code,
                     subject: "\(finding.collection) \(finding.path) \(finding.rule)", message: anomaly.message,
-                    cells: [
-                        Report.Cell(anomaly.usual.grouped), Report.Cell(finding.documents.grouped),
-                        Report.Cell(finding.collection), Report.Cell(finding.rule),
-                        Report.Cell(finding.path, isCode: true),
-                    ])
+                    cells: [.count(anomaly.usual), .count(finding.documents)] + finding.cells)
             })
     }
 }

@@ -36,13 +36,12 @@ struct CheckDifference {
     init(_ now: CheckSummary, since earlier: CheckSummary) {
         self.earlier = earlier
         isOtherSchema = now.schema != earlier.schema
-        func key(_ finding: CheckSummary.Finding) -> [String] { [finding.collection, finding.path, finding.rule] }
-        let then = Dictionary(earlier.findings.map { (key($0), $0) }) { first, _ in first }
-        let found = Set(now.findings.map(key))
+        let then = Dictionary(earlier.findings.map { ($0.key, $0) }) { first, _ in first }
+        let found = Set(now.findings.map(\.key))
         // A finding counts as gone only if the newer check read its collection.
-        let gone = earlier.findings.filter { !found.contains(key($0)) && now.collections.contains($0.collection) }
+        let gone = earlier.findings.filter { !found.contains($0.key) && now.collections.contains($0.collection) }
         let pairs =
-            now.findings.map { ($0, then[key($0)]?.documents ?? 0, $0.documents) }
+            now.findings.map { ($0, then[$0.key]?.documents ?? 0, $0.documents) }
             + gone.map { ($0, $0.documents, 0) }
         let changes = pairs.compactMap { finding, before, now in
             Kind(before: before, now: now).map { Change(kind: $0, finding: finding, before: before, now: now) }
@@ -51,7 +50,7 @@ struct CheckDifference {
             changes.filter { $0.kind == kind }.sorted { left, right in
                 let (leftChange, rightChange) = (abs(left.now - left.before), abs(right.now - right.before))
                 return leftChange == rightChange
-                    ? key(left.finding).lexicographicallyPrecedes(key(right.finding)) : leftChange > rightChange
+                    ? left.finding.key.lexicographicallyPrecedes(right.finding.key) : leftChange > rightChange
             }
         }
     }
@@ -68,18 +67,10 @@ struct CheckDifference {
 
     var table: Report.Table {
         Report.Table(
-            title: sentence,
-            columns: [
-                Report.Column(title: "change"), Report.Column(title: "before", isNumber: true),
-                Report.Column(title: "now", isNumber: true), Report.Column(title: "collection"),
-                Report.Column(title: "rule"), Report.Column(title: "path"),
-            ],
+            title: sentence, columns: ["change", .number("before"), .number("now"), "collection", "rule", "path"],
             rows: changes.map { change in
-                [
-                    Report.Cell(change.kind.rawValue, level: change.kind.level), Report.Cell(change.before.grouped),
-                    Report.Cell(change.now.grouped), Report.Cell(change.finding.collection),
-                    Report.Cell(change.finding.rule), Report.Cell(change.finding.path, isCode: true),
-                ]
+                let kind = Report.Cell(change.kind.rawValue, level: change.kind.level)
+                return [kind, .count(change.before), .count(change.now)] + change.finding.cells
             })
     }
 

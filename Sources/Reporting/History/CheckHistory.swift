@@ -63,25 +63,19 @@ extension Report.Series {
     init?(_ history: CheckHistory) {
         let runs = history.summaries
         guard runs.count > 1 else { return nil }
+        let dialect = runs.last?.dialect ?? .appServices
+        var counts: [(name: String, level: Report.Level, values: [Int?])] = [
+            (dialect.consequence, .error, runs.map(\.failing)),
+            (dialect.possibleConsequence, .warning, runs.map(\.possible)),
+        ]
+        if runs.contains(where: { $0.unsynced != nil }) {
+            counts.append(("in the ledger", .notice, runs.map(\.unsynced)))
+        }
         self.init(
             title: "The last runs", unit: "documents",
-            lines: history.lines.map { line in
-                Line(name: line.name, level: line.level, values: line.values.map { $0.map(Double.init) })
+            lines: counts.map { name, level, values in
+                Line(name: name, level: level, values: values.map { $0.map(Double.init) })
             },
             points: runs.map { "\($0.at)" })
-    }
-}
-
-extension CheckHistory {
-    /// The counts that reports show over time, each with a value per check.
-    ///
-    /// A value is `nil` if the check lacks the count.
-    var lines: [(name: String, level: Report.Level, values: [Int?])] {
-        let unsynced = summaries.map(\.unsynced)
-        let dialect = summaries.last?.dialect ?? .appServices
-        return [
-            (dialect.consequence, .error, summaries.map(\.failing)),
-            (dialect.possibleConsequence, .warning, summaries.map(\.possible)),
-        ] + (unsynced.contains { $0 != nil } ? [("in the ledger", .notice, unsynced)] : [])
     }
 }

@@ -12,6 +12,9 @@ package struct CheckSummary: Hashable, Sendable {
         var rule: String
         var path: String
         var documents: Int
+
+        /// The identity of the findings, in the order in which reports sort them.
+        var key: [String] { [collection, path, rule] }
     }
 
     /// The time when the check ended.
@@ -67,11 +70,11 @@ extension CheckSummary {
                     path: "\(group.violation.path)", documents: group.count)
             }
         }
-        return Dictionary(grouping: groups) { [$0.collection, $0.rule, $0.path] }.values.map { same in
+        return Dictionary(grouping: groups, by: \.key).values.map { same in
             var finding = same[0]
             finding.documents = same.reduce(0) { $0 + $1.documents }
             return finding
-        }.sorted { ($0.collection, $0.path, $0.rule) < ($1.collection, $1.path, $1.rule) }
+        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
 }
 
@@ -84,7 +87,6 @@ package struct CheckSummaryError: Error, CustomStringConvertible {
 }
 
 extension CheckSummary {
-    /// The version of the file format.
     private static let schemaVersion = 1
     /// The value of `record`, which distinguishes a summary from other files of the program.
     private static let record = "check_summary"
@@ -144,7 +146,7 @@ extension CheckSummary {
 }
 
 extension CheckSummary.Finding {
-    fileprivate var json: ReportValue {
+    var json: ReportValue {
         ["collection": collection, "rule": rule, "path": path, "documents": documents]
     }
 

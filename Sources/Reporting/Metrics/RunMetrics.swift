@@ -85,10 +85,13 @@ package struct RunMetrics: Sendable {
         [
             Metric("documents", "Documents that the run went over.", labels, documents),
             Metric("changed_documents", "Documents that the run changed.", labels, changed),
-            Metric(
-                "documents_per_second", "How fast the run went.", labels,
-                seconds > 0 ? Double(documents) / seconds : 0),
+            rate(documents, seconds),
         ]
+    }
+
+    private func rate(_ documents: Int, _ seconds: Double) -> Metric {
+        Metric(
+            "documents_per_second", "How fast the run went.", labels, seconds > 0 ? Double(documents) / seconds : 0)
     }
 }
 
@@ -116,9 +119,7 @@ extension RunMetrics {
             .sorted { $0.labels.map(\.value).lexicographicallyPrecedes($1.labels.map(\.value)) }
         found = [
             Metric("documents", "Documents that the run went over.", labels, sum(\.readCount)),
-            Metric(
-                "documents_per_second", "How fast the run went.", labels,
-                seconds > 0 ? Double(sum(\.readCount)) / seconds : 0),
+            rate(sum(\.readCount), seconds),
             Metric(
                 "findings", "Findings in documents, by collection, rule and level; a document can have several.",
                 counts: findings),
@@ -132,9 +133,7 @@ extension RunMetrics {
                     ),
                 ]),
         ]
-        if let ledger = verdict.ledger {
-            found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
-        }
+        found += entries(of: verdict.ledger)
         guard last.isOfDeviceSync else { return }
         found += [
             headroom(verdict.headroom),
@@ -204,10 +203,11 @@ extension RunMetrics {
                     waits.map { (labels + [("reason", $0.reason)], $0.seconds) }),
             ]
         guard let headroom = reports.compactMap(\.headroom).last else { return }
-        if let ledger = headroom.ledger {
-            found.append(Metric("ledger_entries", "Entries of the ledger.", labels, ledger.entries))
-        }
-        found.append(self.headroom(headroom.documents))
+        found += entries(of: headroom.ledger) + [self.headroom(headroom.documents)]
+    }
+
+    private func entries(of ledger: LedgerCount?) -> [Metric] {
+        [ledger].compactMap { $0.map { Metric("ledger_entries", "Entries of the ledger.", labels, $0.entries) } }
     }
 
     private func headroom(_ documents: Int) -> Metric {

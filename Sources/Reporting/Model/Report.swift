@@ -44,7 +44,6 @@ package struct Report: Sendable {
     package var warnings: [String] = []
     /// Lines for the end of the text that propose what to do next, such as a command.
     package var next: [String] = []
-    /// How the report's sections are shown.
     package var style = Style()
 
     package init(command: String, title: String, headline: String, level: Level) {
@@ -107,8 +106,14 @@ extension Report {
     }
 
     package struct Fact: Sendable {
-        package var name: String
-        package var value: String
+        package let name: String
+        package let value: String
+
+        init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+
+        init(_ name: String, _ count: Int) { self.init(name, count.grouped) }
+
+        static func seconds(_ name: String, _ seconds: Double) -> Fact { Fact(name, "\(seconds.inTenths) s") }
     }
 
     /// Amounts that add up towards a limit.
@@ -144,12 +149,14 @@ extension Report {
         package var amounts: [Amount]
     }
 
-    package struct Column: Sendable {
+    package struct Column: Sendable, ExpressibleByStringLiteral {
         package var title: String
         /// Whether the column has figures, which are aligned to the right.
         package var isNumber = false
         /// Whether the column has advice, which the text format shows once for all findings of the same kind.
         package var isAdvice = false
+
+        static func number(_ title: String) -> Column { Column(title: title, isNumber: true) }
     }
 
     package struct Cell: Sendable, ExpressibleByStringInterpolation {
@@ -166,12 +173,15 @@ extension Report {
         }
 
         package init(stringLiteral text: String) { self.init(text) }
+
+        static func code(_ text: String) -> Cell { Cell(text, isCode: true) }
+
+        static func count(_ count: Int) -> Cell { Cell(count.grouped) }
     }
 
     /// A table of rows and columns.
     package struct Table: Sendable {
         package var title: String
-        /// The columns, from left to right.
         package var columns: [Column]
         /// The rows, each with a cell per column.
         package var rows: [[Cell]]
@@ -179,7 +189,6 @@ extension Report {
 
     /// The findings of one collection, file or job.
     package struct Section: Sendable {
-        /// The name of the collection, file or job.
         package var name: String
         /// Remarks on the collection, file or job; empty if there are none.
         package var about = ""
@@ -194,11 +203,11 @@ extension Report {
     package struct Finding: Sendable {
         package var level: Level
         /// Whether the finding makes the command exit with code 1.
-        package var isFailure: Bool
+        package var isFailure = false
         /// The rule's code, or another name for the kind of finding.
         package var code: String
         /// The subject of the finding, such as a path or a step; empty if there is none.
-        package var subject: String
+        package var subject = ""
         /// The position in a file that the finding applies to; `nil` if there is none.
         package var place: SourceLocation?
         /// The identity by which later reports recognize the finding; `nil` if its section, code and subject identify
@@ -250,11 +259,8 @@ extension Report {
         /// Beginning and end are indices into the points of the series: 1.5 is halfway between the second point and the
         /// third.
         package struct Span: Sendable {
-            /// The beginning of the period, as an index into the points of the series.
             package var from: Double
-            /// The end of the period, as an index into the points of the series.
             package var to: Double
-            /// The reason for marking the period.
             package var reason: String
         }
     }
@@ -289,4 +295,8 @@ extension Report {
     }
 
     package var allNotes: [String] { notes + warnings }
+}
+
+extension Report.Column {
+    package init(stringLiteral title: String) { self.init(title: title) }
 }

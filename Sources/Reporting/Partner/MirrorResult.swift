@@ -7,10 +7,6 @@ package struct MirrorResult: Reportable {
     private let name: String
     private let next: [String]
 
-    /// Creates the result from the outcome of a mirror.
-    /// - Parameters:
-    ///   - name: the partner job's name.
-    ///   - next: lines that propose the next command.
     package init(_ outcome: MirrorOutcome, of name: String, next: [String] = []) {
         (self.outcome, self.name, self.next) = (outcome, name, next)
     }
@@ -28,7 +24,6 @@ package struct MirrorResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "partner mirror", title: "Partner \(name)",
@@ -39,26 +34,20 @@ package struct MirrorResult: Reportable {
         report.figures.facts = [
             ("to the partner", toPartner), ("to the original", toOriginal), ("conflicts", counts.conflicts),
             ("cannot be carried over", counts.refused),
-        ].map { Report.Fact(name: $0, value: $1.grouped) }
-        report.lines = [
+        ].map { Report.Fact($0, $1) }
+        let lines = [
             "\(toPartner.grouped) to the partner, \(toOriginal.grouped) to the original; \(counts.echoes.grouped) "
-                + "changes were the mirror's own"
+                + "changes were the mirror's own",
+            counts.delays == (0, 0)
+                ? nil
+                : "half of the changes took up to \(counts.delays.median.grouped) ms, 99% up to "
+                    + "\(counts.delays.percentile99.grouped) ms",
+            counts.conflicts == 0 ? nil : "\(counts.conflicts.counted("pair")) had changed on both sides",
+            counts.refused == 0
+                ? nil : "\(counts.refused.documents) cannot be on the other side: status PARTNER.yml lists them",
+            outcome.isCaughtUp ? nil : "stopped before all changes were carried over: the next run continues there",
         ]
-        if counts.delays != (0, 0) {
-            report.lines.append(
-                "half of the changes took up to \(counts.delays.median.grouped) ms, 99% up to "
-                    + "\(counts.delays.percentile99.grouped) ms")
-        }
-        if counts.conflicts > 0 {
-            report.lines.append("\(counts.conflicts.counted("pair")) had changed on both sides")
-        }
-        if counts.refused > 0 {
-            report.lines.append(
-                "\(counts.refused.documents) cannot be on the other side: status PARTNER.yml lists them")
-        }
-        if !outcome.isCaughtUp {
-            report.lines.append("stopped before all changes were carried over: the next run continues there")
-        }
+        report.lines = lines.compactMap(\.self)
         report.next = next
         return report
     }

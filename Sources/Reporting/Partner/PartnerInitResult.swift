@@ -35,12 +35,11 @@ package struct PartnerInitResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = created.map(result) ?? planned
         report.figures.facts = [
-            Report.Fact(name: "documents", value: plan.documents.grouped),
-            Report.Fact(name: "copied", value: (created?.copied ?? 0).grouped),
+            Report.Fact("documents", plan.documents),
+            Report.Fact("copied", created?.copied ?? 0),
         ]
         (report.next, report.style.listsFindings) = (next, true)
         return report
@@ -76,11 +75,10 @@ package struct PartnerInitResult: Reportable {
         if !plan.clashes.isEmpty {
             report.sections.append(
                 Report.Section(
-                    name: "Unique indexes", columns: [Report.Column(title: "clash")],
+                    name: "Unique indexes", columns: ["clash"],
                     findings: plan.clashes.map {
                         Report.Finding(
-                            level: .error, isFailure: true, code: "clash", subject: "", message: $0,
-                            cells: [Report.Cell($0)])
+                            level: .error, isFailure: true, code: "clash", message: $0, cells: [Report.Cell($0)])
                     }))
         }
         return report
@@ -103,18 +101,14 @@ package struct PartnerInitResult: Reportable {
         let reasons = list.reasons.sorted { ($0.value, "\($1.key)") > ($1.value, "\($0.key)") }
         return [
             Report.Section(
-                name: "\(list.count.documents) \(what)",
-                columns: [Report.Column(title: "documents", isNumber: true)]
-                    + ["reason", "such as _id"].map { Report.Column(title: $0) },
+                name: "\(list.count.documents) \(what)", columns: [.number("documents"), "reason", "such as _id"],
                 findings: reasons.map { reason, count in
                     let samples = list.samples.filter { $0.reason == reason }.prefix(5).compactMap { ids.text($0.id) }
                     let such = samples.joined(separator: ", ")
                     return Report.Finding(
-                        level: .error, isFailure: true, code: "refused", subject: "",
+                        level: .error, isFailure: true, code: "refused",
                         message: "\(count.grouped): \(reason)" + (such.isEmpty ? "" : ", such as _id \(such)"),
-                        cells: [
-                            Report.Cell(count.grouped), Report.Cell("\(reason)"), Report.Cell(such, isCode: true),
-                        ])
+                        cells: [.count(count), "\(reason)", .code(such)])
                 })
         ]
     }

@@ -6,8 +6,6 @@ package struct PartnerStatusResult: Reportable {
     private let found: PartnerStatus
     private let ids: IDDisplay
 
-    /// Wraps the state of a partner.
-    /// - Parameter ids: how `_id`s are shown.
     package init(_ status: PartnerStatus, ids: IDDisplay = .shown) { (found, self.ids) = (status, ids) }
 
     package var json: JSONReport {
@@ -22,7 +20,6 @@ package struct PartnerStatusResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isClean = found.unmirrored == 0 && found.differences ?? 0 == 0
         var report = Report(
@@ -54,10 +51,10 @@ package struct PartnerStatusResult: Reportable {
         report.tables = [
             Report.Table(
                 title: "\(found.unmirrored.documents) not on the other side",
-                columns: ["side", "_id", "reason"].map { Report.Column(title: $0) },
+                columns: ["side", "_id", "reason"],
                 rows: found.samples.map { sample in
-                    [Report.Cell(sample.side), Report.Cell(ids.text(sample.id) ?? "(hidden)", isCode: true)]
-                        + [Report.Cell(sample.reason)]
+                    let id = Report.Cell.code(ids.text(sample.id) ?? "(hidden)")
+                    return [Report.Cell(sample.side), id, Report.Cell(sample.reason)]
                 })
         ]
         return report

@@ -31,7 +31,6 @@ package struct PartnerVerifyResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let isEqual = found.count == 0
         var report = Report(
@@ -47,28 +46,26 @@ package struct PartnerVerifyResult: Reportable {
         report.figures.facts = [
             ("originals", found.originals), ("partners", found.partners), ("compared again", found.rechecked),
             ("differences", found.count),
-        ].map { Report.Fact(name: $0, value: $1.grouped) }
+        ].map { Report.Fact($0, $1) }
         let shown = found.differences.prefix(Self.maximumShown)
         let more = found.count - shown.count
         report.sections = [
             Report.Section(
-                name: "Differences", columns: ["_id", "difference"].map { Report.Column(title: $0) },
+                name: "Differences", columns: ["_id", "difference"],
                 findings: shown.map { difference in
                     let (id, description) = (ids.text(difference.id) ?? "(hidden)", description(difference))
                     return Report.Finding(
                         level: .error, isFailure: true, code: difference.kind.code, subject: id,
                         message: "_id \(id): \(description)",
-                        cells: [Report.Cell(id, isCode: true), Report.Cell(description)])
+                        cells: [.code(id), Report.Cell(description)])
                 }, remarks: more > 0 ? ["and \(more.grouped) more"] : [])
         ].filter { !$0.findings.isEmpty }
         report.next = isEqual ? next : []
         return report
     }
 
-    /// The maximum number of differences that are shown.
     private static let maximumShown = 50
 
-    /// Returns a text that says how a document differs from its counterpart in the other collection.
     private func description(_ difference: PairDifference) -> String {
         let (source, target) = (found.source, found.target)
         return switch difference.kind {

@@ -15,7 +15,6 @@ package struct BackfillMatrix: Reportable {
         (found, self.showsValues, self.timeline) = (report, showsValues, timeline)
     }
 
-    /// A headline that summarizes all databases, and its level.
     private var headline: (text: String, level: Report.Level) {
         let states = found.entries.map(\.state)
         let counts = DatabasesReport.State.allCases.compactMap { state in
@@ -65,29 +64,6 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// Notes that are shown even with `--quiet`.
-    private var warnings: [String] {
-        let added =
-            found.added.isEmpty ? [] : ["created during the run, and skipped: \(found.added.joined(separator: ", "))"]
-        return (found.refusal.map { ["A run would stop early: \($0)"] } ?? []) + added
-    }
-
-    /// The columns of the table after the one with the database's name.
-    private var columns: [Report.Column] {
-        [Report.Column(title: "state")]
-            + [found.isDryRun ? "would change" : "changed", "skipped", "exit"].map {
-                Report.Column(title: $0, isNumber: true)
-            }
-    }
-
-    private func cells(_ entry: DatabasesReport.Entry) -> [Report.Cell] {
-        [
-            Report.Cell(entry.database, isCode: true), Report.Cell(entry.state.words, level: entry.level),
-            Report.Cell(entry.changed?.grouped ?? ""), Report.Cell(entry.skipped?.grouped ?? ""),
-            Report.Cell(entry.exitCode.map { "\($0)" } ?? ""),
-        ]
-    }
-
     package var json: JSONReport {
         JSONReport(
             "backfill databases",
@@ -111,19 +87,16 @@ package struct BackfillMatrix: Reportable {
         ]
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(
             command: "backfill", title: "Job \(found.job) in \(found.pattern)", headline: text, level: level)
-        let all = found.entries
+        let (all, changed) = (found.entries, found.isDryRun ? "would change" : "changed")
         report.figures.facts = [
-            Report.Fact(name: "databases", value: all.count.grouped),
-            Report.Fact(
-                name: found.isDryRun ? "would change" : "changed",
-                value: all.reduce(0) { $0 + ($1.changed ?? 0) }.grouped),
-            Report.Fact(name: "skipped", value: all.reduce(0) { $0 + ($1.skipped ?? 0) }.grouped),
-            Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
+            Report.Fact("databases", all.count),
+            Report.Fact(changed, all.reduce(0) { $0 + ($1.changed ?? 0) }),
+            Report.Fact("skipped", all.reduce(0) { $0 + ($1.skipped ?? 0) }),
+            .seconds("took", found.seconds),
         ]
         let last = found.reports.last { $0.headroom != nil }
         report.figures.gauges = [last?.headroom?.gauge].compactMap(\.self)
@@ -131,7 +104,9 @@ package struct BackfillMatrix: Reportable {
         report.style.sectionKind = "where"
         report.sections = [
             Report.Section(
-                name: found.pattern, columns: [Report.Column(title: "database")] + columns, findings: all.map(finding))
+                name: found.pattern,
+                columns: ["database", "state", .number(changed), .number("skipped"), .number("exit")],
+                findings: all.map(finding))
         ]
         for entry in all where entry.fails || found.isDryRun && showsValues {
             guard let reported = entry.report else { continue }
@@ -141,7 +116,11 @@ package struct BackfillMatrix: Reportable {
             part.notes = []
             report.reports.append((entry.database, part))
         }
-        (report.notes, report.warnings) = (notes, warnings)
+        report.notes = notes
+        if let refusal = found.refusal { report.warnings.append("A run would stop early: \(refusal)") }
+        if !found.added.isEmpty {
+            report.warnings.append("created during the run, and skipped: \(found.added.joined(separator: ", "))")
+        }
         report.figures.footer = "\(all.count.counted("database")) in \(found.seconds.inTenths) s."
         let isNext = found.isDryRun && found.refusal == nil && all.contains { $0.state == .wouldChange }
         report.next = isNext ? ["Next: the same command without --dry-run"] : []
@@ -157,6 +136,11 @@ package struct BackfillMatrix: Reportable {
         }
         return Report.Finding(
             level: entry.level, isFailure: entry.fails, code: entry.state.words, subject: entry.database,
-            message: message, details: details, cells: cells(entry))
+            message: message, details: details,
+            cells: [
+                .code(entry.database), Report.Cell(entry.state.words, level: entry.level),
+                Report.Cell(entry.changed?.grouped ?? ""), Report.Cell(entry.skipped?.grouped ?? ""),
+                Report.Cell(entry.exitCode.map { "\($0)" } ?? ""),
+            ])
     }
 }

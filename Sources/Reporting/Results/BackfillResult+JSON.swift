@@ -6,36 +6,22 @@ import Running
 import Steps
 
 extension BackfillResult {
-    /// The result as JSON, with its keys in a fixed order.
-    package var json: JSONReport { JSONReport("backfill", job + counts + details) }
-
-    private var job: ReportValue {
-        [
-            "job": found.job, "database": found.namespace.database, "collection": found.namespace.collection,
-            "outcome": outcome, "stopped_by": found.outcome.stop?.reason,
-            "duration_ms": Int(found.work.seconds * 1_000),
-        ]
-    }
-
-    private var counts: ReportValue {
-        [
-            "documents": found.estimatedDocuments, "changed": found.work.modified,
-            "updates": found.work.updates,
-            "refreshed": found.work.refreshed, "chunks": found.work.chunks,
-            "earlier_chunks": found.work.earlierChunks, "unsyncable_before": found.unsyncable?.before,
-            "unsyncable_after": found.unsyncable?.after,
-        ]
-    }
-
-    private var details: ReportValue {
-        [
-            "harm": found.madeUnsyncable, "headroom": found.headroom?.json, "refusal": found.refusal,
-            "estimate": estimate,
-            "failures": found.failures.map(failure),
-            "steps": (found.before.isEmpty ? found.after : found.before).indices.map(step),
-            "samples": found.samples.map(sample), "waits": found.work.waits.map(wait), "limited_by": found.work.bound,
-            "notes": found.notes,
-        ]
+    package var json: JSONReport {
+        JSONReport(
+            "backfill",
+            [
+                "job": found.job, "database": found.namespace.database, "collection": found.namespace.collection,
+                "outcome": outcome, "stopped_by": found.outcome.stop?.reason,
+                "duration_ms": Int(found.work.seconds * 1_000), "documents": found.estimatedDocuments,
+                "changed": found.work.modified, "updates": found.work.updates, "refreshed": found.work.refreshed,
+                "chunks": found.work.chunks, "earlier_chunks": found.work.earlierChunks,
+                "unsyncable_before": found.unsyncable?.before, "unsyncable_after": found.unsyncable?.after,
+                "harm": found.madeUnsyncable, "headroom": found.headroom?.json, "refusal": found.refusal,
+                "estimate": estimate, "failures": found.failures.map(failure),
+                "steps": (found.before.isEmpty ? found.after : found.before).indices.map(step),
+                "samples": found.samples.map(sample), "waits": found.work.waits.map(wait),
+                "limited_by": found.work.bound, "notes": found.notes,
+            ])
     }
 
     private var outcome: String {
@@ -48,10 +34,7 @@ extension BackfillResult {
     }
 
     private func wait(_ wait: ThrottleWait) -> ReportValue {
-        [
-            "brake": wait.waitReason.reason.rawValue, "metric": wait.waitReason.metric, "value": wait.waitReason.value,
-            "limit": wait.waitReason.limit, "duration_ms": Int(wait.seconds * 1_000),
-        ]
+        wait.waitReason.json + ["duration_ms": Int(wait.seconds * 1_000)]
     }
 
     private func step(_ index: Int) -> ReportValue {
@@ -95,6 +78,10 @@ extension BackfillResult {
                 field.value.map { (field.path, showsValues ? .extended($0) : .string($0.type.description)) }
             })
     }
+}
+
+extension WaitReason {
+    var json: ReportValue { ["brake": reason.rawValue, "metric": metric, "value": value, "limit": limit] }
 }
 
 extension Headroom {

@@ -36,18 +36,16 @@ package struct BackfillResult: Reportable {
         return TextReport(report, layout).text
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
-        let isDryRun = found.isDryRun
         var report = Report(
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: found.headline, level: level)
-        (report.lines, report.figures.facts) = (lines(isDryRun: isDryRun), facts)
+        (report.lines, report.figures.facts) = (lines, facts)
         report.figures.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.figures.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
-        report.tables = [steps(isDryRun: isDryRun), samples, waits]
+        report.tables = [steps, samples, waits]
         report.style.sectionKind = "step"
-        (report.sections, report.style.listsFindings) = (sections(isDryRun: isDryRun), true)
+        (report.sections, report.style.listsFindings) = (sections, true)
         report.notes = found.notes
         report.warnings = [found.refusal.map { "a run would be refused: \($0)" }].compactMap(\.self)
         report.next = next
@@ -75,8 +73,8 @@ package struct BackfillResult: Reportable {
         }
     }
 
-    private func lines(isDryRun: Bool) -> [String] {
-        let work = found.work
+    private var lines: [String] {
+        let (work, isDryRun) = (found.work, found.isDryRun)
         let updates = work.updates > work.modified ? " by \(work.updates.counted("update"))" : ""
         let earlier = work.earlierChunks > 0 ? " (after \(work.earlierChunks.counted("chunk")) of earlier runs)" : ""
         var lines = [
@@ -105,33 +103,24 @@ package struct BackfillResult: Reportable {
     }
 
     private var facts: [Report.Fact] {
-        let isDryRun = found.isDryRun
-        var facts = [
-            Report.Fact(
-                name: isDryRun ? "would change" : "changed",
-                value: found.work.modified.grouped),
-            Report.Fact(name: "documents", value: found.estimatedDocuments.grouped),
-            Report.Fact(name: "chunks", value: found.work.chunks.grouped),
-            Report.Fact(name: "took", value: "\(found.work.seconds.inTenths) s"),
-        ]
-        if found.work.earlierChunks > 0 {
-            facts.append(Report.Fact(name: "chunks of earlier runs", value: found.work.earlierChunks.grouped))
-        }
-        if let refreshed = found.work.refreshed {
-            facts.append(Report.Fact(name: "refreshed", value: refreshed.grouped))
-        }
-        if let unsyncable = found.unsyncable {
-            facts.append(
-                Report.Fact(name: "\(unsyncable.dialect.unfit) after the job", value: unsyncable.after.grouped))
-        }
         let skipped = found.failures.reduce(0) { $0 + $1.count }
-        return facts + [Report.Fact(name: "skipped", value: skipped.grouped)]
+        let facts = [
+            Report.Fact(found.isDryRun ? "would change" : "changed", found.work.modified),
+            Report.Fact("documents", found.estimatedDocuments),
+            Report.Fact("chunks", found.work.chunks),
+            .seconds("took", found.work.seconds),
+            found.work.earlierChunks > 0 ? Report.Fact("chunks of earlier runs", found.work.earlierChunks) : nil,
+            found.work.refreshed.map { Report.Fact("refreshed", $0) },
+            found.unsyncable.map { Report.Fact("\($0.dialect.unfit) after the job", $0.after) },
+            Report.Fact("skipped", skipped),
+        ]
+        return facts.compactMap(\.self)
     }
 
-    private func steps(isDryRun: Bool) -> Report.Table {
+    private var steps: Report.Table {
         var table = (found.before.isEmpty ? found.after : found.before).table(found.before)
-        if isDryRun { return table }
-        table.columns.append(Report.Column(title: "remaining", isNumber: true))
+        if found.isDryRun { return table }
+        table.columns.append(.number("remaining"))
         for index in table.rows.indices { table.rows[index].append(found.after.needing(index)) }
         return table
     }
@@ -140,35 +129,32 @@ package struct BackfillResult: Reportable {
     private var samples: Report.Table {
         func text(_ value: BSONValue?) -> String {
             guard let value else { return "missing" }
-            return showsValues ? ShellLiteral.text(value) : value.type.description
+            return showsValues ? value.shellText : value.type.description
         }
         return Report.Table(
-            title: "For example", columns: ["_id", "change"].map { Report.Column(title: $0) },
+            title: "For example", columns: ["_id", "change"],
             rows: found.samples.map { sample in
                 let changes = zip(sample.before, sample.after).filter { $0.value != $1.value }.map { before, after in
                     "\(before.path) \(text(before.value)) → \(text(after.value))"
                 }
-                return [Report.Cell(ShellLiteral.text(sample.id)), Report.Cell(changes.joined(separator: ", "))]
+                return [Report.Cell(sample.id.shellText), Report.Cell(changes.joined(separator: ", "))]
             })
     }
 
     private var waits: Report.Table {
         Report.Table(
-            title: "Waits of the run",
-            columns: ["reason", "metric", "value", "limit"].map { Report.Column(title: $0) }
-                + [Report.Column(title: "seconds", isNumber: true)],
+            title: "Waits of the run", columns: ["reason", "metric", "value", "limit", .number("seconds")],
             rows: found.work.waits.map { wait in
-                [
-                    wait.waitReason.reason.rawValue, wait.waitReason.metric, wait.waitReason.value,
-                    wait.waitReason.limit, wait.seconds.inTenths,
-                ]
-                .map { Report.Cell($0) }
+                let reason = wait.waitReason
+                return [reason.reason.rawValue, reason.metric, reason.value, reason.limit, wait.seconds.inTenths]
+                    .map { Report.Cell($0) }
             })
     }
 
-    /// Returns a section for each step, with the skipped documents by reason, and a section for documents that could
-    /// not be written.
-    private func sections(isDryRun: Bool) -> [Report.Section] {
+    /// A section for each step, with the skipped documents by reason, and a section for documents that could not be
+    /// written.
+    private var sections: [Report.Section] {
+        let isDryRun = found.isDryRun
         let failures = Report.Section(
             name: isDryRun ? "Would be skipped" : "Skipped", columns: .skipped,
             findings: found.failures.map { group in
@@ -183,32 +169,28 @@ package struct BackfillResult: Reportable {
     }
 }
 
-/// The plan of a job's run, which the operator reads before confirming it.
-package struct BackfillPlanResult {
-    private let plan: BackfillPlan
-
-    package init(_ plan: BackfillPlan) { self.plan = plan }
-
+extension BackfillPlan {
+    /// The plan as text, which the operator reads before confirming the run.
     package var text: String {
-        let (all, needing) = (plan.collection.documents.documents, plan.needing)
+        let all = collection.documents.documents
         let needs = needing.map { "\($0.grouped) of \(all) \($0 == 1 ? "needs it" : "need it")" }
         var report = Report(
-            command: "backfill", title: "Job \(plan.job) on \(plan.namespace)",
-            headline: "job \(plan.job) on \(plan.namespace): "
+            command: "backfill", title: "Job \(job) on \(namespace)",
+            headline: "job \(job) on \(namespace): "
                 + (needs ?? "\(all); how many need it was not counted, because of --yes"), level: .notice)
-        if let chunks = plan.resumesAfter {
+        if let chunks = resumesAfter {
             report.lines.append("resumes after \(chunks.counted("chunk")) of earlier runs")
         }
-        if plan.refreshable > 0 {
+        if refreshable > 0 {
             report.lines.append(
-                "\(plan.refreshable.documents) to refresh: the source changed after the job wrote the target")
+                "\(refreshable.documents) to refresh: the source changed after the job wrote the target")
         }
-        if let headroom = plan.risk.headroom {
-            report.lines.append(plan.risk.madeUnsyncable.unsyncable("makes", headroom))
+        if let headroom = risk.headroom {
+            report.lines.append(risk.madeUnsyncable.unsyncable("makes", headroom))
         }
-        report.tables = [plan.before.table(plan.before)]
-        (report.sections, report.style.listsFindings) = (plan.before.sections.filter { !$0.findings.isEmpty }, true)
-        report.notes = plan.notes
+        report.tables = [before.table(before)]
+        (report.sections, report.style.listsFindings) = (before.sections.filter { !$0.findings.isEmpty }, true)
+        report.notes = notes
         return TextReport(report).text
     }
 }
@@ -242,9 +224,8 @@ extension [StepCount] {
     /// - Parameter before: the counts from before the run; empty if the documents were not counted.
     fileprivate func table(_ before: [StepCount]) -> Report.Table {
         Report.Table(
-            title: Self.tableTitle,
-            columns: [Report.Column(title: "step"), Report.Column(title: "to change", isNumber: true)],
-            rows: indices.map { [Report.Cell(self[$0].step, isCode: true), before.needing($0)] })
+            title: Self.tableTitle, columns: ["step", .number("to change")],
+            rows: indices.map { [.code(self[$0].step), before.needing($0)] })
     }
 
     fileprivate func needing(_ index: Int) -> Report.Cell {
@@ -267,22 +248,25 @@ extension [StepCount] {
 }
 
 extension [Report.Column] {
-    fileprivate static var skipped: [Report.Column] {
-        [Report.Column(title: "documents", isNumber: true)]
-            + ["reason", "such as _id"].map { Report.Column(title: $0) }
-    }
+    fileprivate static var skipped: [Report.Column] { [.number("documents"), "reason", "such as _id"] }
 }
 
 extension Report.Finding {
     fileprivate init(_ verb: String, _ reason: String, _ count: Int, _ samples: [BSONValue], isTrouble: Bool) {
-        let ids = samples.prefix(3).map(ShellLiteral.text).joined(separator: ", ")
+        let ids = samples.prefix(3).map(\.shellText).joined(separator: ", ")
         self.init(
-            level: isTrouble ? .error : .notice, isFailure: isTrouble, code: reason, subject: "",
+            count, reason, ids: ids,
             message: "\(verb), \(reason): \(count.grouped)" + (ids.isEmpty ? "" : ", such as _id \(ids)"),
-            cells: [
-                Report.Cell(count.grouped), Report.Cell(reason, level: isTrouble ? .error : .notice),
-                Report.Cell(ids, isCode: true),
-            ])
+            isTrouble: isTrouble)
+    }
+
+    /// Creates a finding on documents that a job left as they are, with the cells of their number, the reason and their
+    /// `_id`s.
+    init(_ count: Int, _ reason: String, ids: String, message: String, isTrouble: Bool) {
+        let level = isTrouble ? Report.Level.error : .notice
+        self.init(
+            level: level, isFailure: isTrouble, code: reason, message: message,
+            cells: [.count(count), Report.Cell(reason, level: level), .code(ids)])
     }
 }
 

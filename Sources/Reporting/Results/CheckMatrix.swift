@@ -30,9 +30,7 @@ package struct CheckMatrix: Reportable {
 
     /// Creates the report from the checks of the databases.
     /// - Parameters:
-    ///   - pattern: the pattern that the databases' names match.
     ///   - added: databases that match the pattern and were created during the check.
-    ///   - duration: how long all checks took.
     ///   - places: the positions in the schema's files at which the report shows findings; `nil` if the schema has no
     ///     files.
     package init(
@@ -63,22 +61,17 @@ package struct CheckMatrix: Reportable {
         return ("Safe to deploy: all \(all).", .good)
     }
 
-    private var warnings: [String] {
-        added.isEmpty
-            ? [] : ["created during the check, and not checked: \(added.joined(separator: ", "))"]
-    }
-
     /// The columns of the table after the one with the database's name.
     private var columns: [Report.Column] {
         let words = entries.lazy.compactMap(\.report?.words).first ?? .appServices
-        return [Report.Column(title: "verdict")]
-            + ["documents", words.failing(2), "newly failing", words.possiblyFailing].map {
-                Report.Column(title: $0, isNumber: true)
-            }
+        return [
+            "verdict", .number("documents"), .number(words.failing(2)), .number("newly failing"),
+            .number(words.possiblyFailing),
+        ]
     }
 
     private func cells(_ entry: Entry) -> [Report.Cell] {
-        let name = Report.Cell(entry.database, isCode: true)
+        let name = Report.Cell.code(entry.database)
         guard let report = entry.report else {
             return [name, Report.Cell("empty", level: .notice)] + columns.dropFirst().map { _ in "" }
         }
@@ -86,8 +79,8 @@ package struct CheckMatrix: Reportable {
         let (_, level) = report.headline(ids: ids)
         return [
             name, Report.Cell(report.isSafe ? "safe" : entry.hasFailed ? "unsafe" : "unknown", level: level),
-            Report.Cell(report.readCount.grouped), Report.Cell(total.certain.grouped),
-            Report.Cell(total.changes?.newlyFailing.grouped ?? "-"), Report.Cell(total.possible.grouped),
+            .count(report.readCount), .count(total.certain),
+            Report.Cell(total.changes?.newlyFailing.grouped ?? "-"), .count(total.possible),
         ]
     }
 
@@ -110,14 +103,13 @@ package struct CheckMatrix: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (text, level) = headline
         var report = Report(command: "check", title: "\(pattern) on \(source)", headline: text, level: level)
         report.file = places?.file
         report.sections = [
             Report.Section(
-                name: pattern, columns: [Report.Column(title: "database")] + columns,
+                name: pattern, columns: ["database"] + columns,
                 findings: entries.map { entry in
                     let found = entry.report?.headline(ids: ids)
                     return Report.Finding(
@@ -132,7 +124,9 @@ package struct CheckMatrix: Reportable {
             let check = CheckResult(found, policy: entry.policy, ids: ids, showsFilters: showsFilters)
             report.reports.append((entry.database, check.report))
         }
-        report.warnings = warnings
+        if !added.isEmpty {
+            report.warnings = ["created during the check, and not checked: \(added.joined(separator: ", "))"]
+        }
         let databases = entries.count.counted("database")
         report.figures.footer = "\(databases) of \(source) checked in \(duration.seconds.inTenths) s."
         return report

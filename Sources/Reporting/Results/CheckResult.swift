@@ -18,7 +18,6 @@ package struct CheckResult: Reportable {
     /// - Parameters:
     ///   - policy: which findings make the command exit with code 1.
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
-    ///   - ids: how `_id`s are shown.
     ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
     ///   - next: the command that plans the repair of the documents, for the end of the text; `nil` for none.
     ///   - places: the positions in the schema's files; `nil` if the schema has no files.
@@ -34,7 +33,6 @@ package struct CheckResult: Reportable {
 
     package var json: JSONReport { CheckReportJSON(found, ids: ids, history: history).json }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let (sentence, level) = found.headline(ids: ids)
         let headline = found.rules.isLive ? history.compared(sentence) : sentence
@@ -87,33 +85,21 @@ package struct CheckResult: Reportable {
 
     private var facts: [Report.Fact] {
         let total = found.total
-        var facts = [
-            Report.Fact(name: "documents read", value: found.readCount.grouped),
-            Report.Fact(name: "collections", value: found.collections.count.grouped),
-        ]
+        var counts = [("documents read", found.readCount), ("collections", found.collections.count)]
         if let changes = total.changes {
-            facts += [
-                Report.Fact(name: "newly failing", value: changes.newlyFailing.grouped),
-                Report.Fact(name: "already failing", value: changes.alreadyFailing.grouped),
-            ]
+            counts += [("newly failing", changes.newlyFailing), ("already failing", changes.alreadyFailing)]
         } else {
-            facts.append(
-                Report.Fact(name: found.words.failing(2), value: total.certain.grouped))
+            counts.append((found.words.failing(2), total.certain))
         }
-        if let counts = total.engine {
-            facts += [
-                Report.Fact(name: "halt the engine", value: counts.halting.grouped),
-                Report.Fact(name: "never arrive", value: counts.dropped.grouped),
-                Report.Fact(name: "values lost", value: counts.values.grouped),
-            ]
+        if let engine = total.engine {
+            counts += [("halt the engine", engine.halting), ("never arrive", engine.dropped)]
+            counts.append(("values lost", engine.values))
         }
         if found.isOfDeviceSync {
-            facts.append(Report.Fact(name: "might not sync", value: total.possible.grouped))
-            if found.verdict.ledger != nil {
-                facts.append(Report.Fact(name: "headroom", value: found.verdict.headroom.grouped))
-            }
+            counts.append(("might not sync", total.possible))
+            if found.verdict.ledger != nil { counts.append(("headroom", found.verdict.headroom)) }
         }
-        return facts + [Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s")]
+        return counts.map { Report.Fact($0, $1) } + [.seconds("took", found.duration.seconds)]
     }
 
     private var gauge: Report.Gauge? {

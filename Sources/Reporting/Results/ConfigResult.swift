@@ -36,7 +36,6 @@ package struct ConfigResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "doctor settings", title: "The settings",
@@ -48,7 +47,7 @@ package struct ConfigResult: Reportable {
         }
         report.tables = [
             Report.Table(
-                title: "Settings", columns: ["setting", "value", "from"].map { Report.Column(title: $0) },
+                title: "Settings", columns: ["setting", "value", "from"],
                 rows: rows.map { row in [row.name, row.value ?? "-", row.source ?? "-"].map { Report.Cell($0) } })
         ]
         return report

@@ -44,7 +44,6 @@ package struct DiffVersionsResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "diff", title: "Schema changes to \(new)", headline: headline, level: hasFailed ? .error : .good)
@@ -53,11 +52,8 @@ package struct DiffVersionsResult: Reportable {
         report.sections = [
             Report.Section(
                 name: new,
-                columns: [
-                    Report.Column(title: "version"), Report.Column(title: "verdict"),
-                    Report.Column(title: "changes", isNumber: true), Report.Column(title: "breaking", isNumber: true),
-                    Report.Column(title: "accepted", isNumber: true),
-                ], findings: reports.map(finding))
+                columns: ["version", "verdict", .number("changes"), .number("breaking"), .number("accepted")],
+                findings: reports.map(finding))
         ]
         report.reports = failing.map { ($0.old, DiffResult($0).report) }
         report.notes = notes
@@ -71,9 +67,8 @@ package struct DiffVersionsResult: Reportable {
         return Report.Finding(
             level: level, isFailure: found.hasFailed, code: word, subject: found.old, message: found.headline,
             cells: [
-                Report.Cell(found.old, isCode: true), Report.Cell(word, level: level),
-                Report.Cell(found.changes.count.grouped), Report.Cell(found.count(of: .breaking).grouped),
-                Report.Cell(accepted.grouped),
+                .code(found.old), Report.Cell(word, level: level), .count(found.changes.count),
+                .count(found.count(of: .breaking)), .count(accepted),
             ])
     }
 }

@@ -14,9 +14,7 @@ package struct DoctorResult: Reportable {
         let paint = Paint(isOn: layout.isColored)
         let width = found.findings.map(\.name.count).max() ?? 0
         let indent = "  \(Self.mark(.good, isPlain: layout.isPlain)) ".count + width + 2
-        let areas = DoctorReport.Area.allCases.compactMap { area -> String? in
-            let findings = found.findings.filter { $0.area == area }
-            guard !findings.isEmpty else { return nil }
+        let areas = found.areas.map { area, findings in
             let lines = findings.flatMap { finding in
                 let mark = paint(finding.level, Self.mark(finding.level, isPlain: layout.isPlain))
                 let remedy = finding.remedy.map { "to fix: \($0)" }
@@ -63,17 +61,13 @@ package struct DoctorResult: Reportable {
             "doctor", ["source": found.source, "checks": checks, "counts": ReportValue.object(counts)])
     }
 
-    /// The report from which every output format except text, JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "doctor", title: found.source ?? "no deployment", headline: headline, level: found.worst)
         report.style.sectionKind = "area"
-        report.sections = DoctorReport.Area.allCases.compactMap { area in
-            let findings = found.findings.filter { $0.area == area }
-            guard !findings.isEmpty else { return nil }
-            return Report.Section(
-                name: area.rawValue, columns: ["level", "what", "state", "to fix"].map { Report.Column(title: $0) },
-                findings: findings.map(finding))
+        report.sections = found.areas.map { area, findings in
+            Report.Section(
+                name: area.rawValue, columns: ["level", "what", "state", "to fix"], findings: findings.map(finding))
         }
         return report
     }
@@ -81,7 +75,7 @@ package struct DoctorResult: Reportable {
     private func finding(_ finding: DoctorReport.Finding) -> Report.Finding {
         Report.Finding(
             level: finding.level, isFailure: finding.level == .error || isStrict && finding.level == .warning,
-            code: finding.name, subject: "", message: finding.message,
+            code: finding.name, message: finding.message,
             asides: finding.remedy.map { ["to fix: \($0)"] } ?? [],
             cells: [
                 Report.Cell(finding.level.rawValue, level: finding.level), Report.Cell(finding.name),

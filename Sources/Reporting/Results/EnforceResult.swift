@@ -7,16 +7,12 @@ import JobState
 package struct EnforceResult: Reportable {
     private let found: EnforcementReport
     private let check: CheckResult?
-    private let checkJSON: JSONReport?
 
     /// Wraps the report of a run of `enforce`.
-    /// - Parameters:
-    ///   - ids: how `_id`s are shown.
-    ///   - showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
+    /// - Parameter showsFilters: whether a terminal shows the filter of each violation group, as a file always does.
     package init(_ report: EnforcementReport, ids: IDDisplay = .shown, showsFilters: Bool = false) {
         found = report
         check = report.check.map { CheckResult($0, policy: FailurePolicy(), ids: ids, showsFilters: showsFilters) }
-        checkJSON = check?.json
     }
 
     private var level: Report.Level {
@@ -41,11 +37,10 @@ package struct EnforceResult: Reportable {
                 "outcome": found.outcome.rawValue, "stage": found.stage.rawValue, "target": found.target.rawValue,
                 "before": validation(found.before), "now": validation(found.now), "done": found.done,
                 "to_come": found.toCome, "documents": found.check?.readCount,
-                "not_fitting_documents": found.notFitting, "check": checkJSON?.value, "notes": found.notes,
+                "not_fitting_documents": found.notFitting, "check": check?.json.value, "notes": found.notes,
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "enforce", title: "The validator of \(found.namespace)", headline: EnforceWords.headline(found),
@@ -60,16 +55,12 @@ package struct EnforceResult: Reportable {
             )
             report.style.hidesCommands = check.style.hidesCommands
         }
-        report.figures.facts.insert(Report.Fact(name: "stage", value: found.stage.rawValue), at: 0)
+        report.figures.facts.insert(Report.Fact("stage", found.stage.rawValue), at: 0)
         let rows = [("done", found.done), ("to come", found.toCome)].flatMap { title, commands in
-            commands.map {
-                [Report.Cell(title), Report.Cell(EnforceWords.command($0, of: found.namespace), isCode: true)]
-            }
+            commands.map { [Report.Cell(title), .code(EnforceWords.command($0, of: found.namespace))] }
         }
         report.tables = [
-            Report.Table(
-                title: "The commands, in mongosh",
-                columns: [Report.Column(title: "when"), Report.Column(title: "command")], rows: rows)
+            Report.Table(title: "The commands, in mongosh", columns: ["when", "command"], rows: rows)
         ]
         report.notes += found.notes
         return report

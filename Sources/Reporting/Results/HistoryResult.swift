@@ -47,7 +47,7 @@ package struct HistoryResult: Reportable {
         let titles = counts + kinds.map(\.rawValue) + ["anomalies"]
         return Report.Table(
             title: "The checks one by one",
-            columns: [Report.Column(title: "when")] + titles.map { Report.Column(title: $0, isNumber: true) },
+            columns: ["when"] + titles.map(Report.Column.number),
             rows: shown.map { index in
                 let run = history.summaries[index]
                 let difference = history.difference(at: index)
@@ -71,7 +71,6 @@ package struct HistoryResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(command: "history", title: "The checks in \(place)", headline: headline, level: level)
         report.figures.series = [Report.Series(runs)].compactMap(\.self)

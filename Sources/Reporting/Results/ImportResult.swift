@@ -45,23 +45,19 @@ package struct ImportResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(command: "schema import", title: file ?? source, headline: headline, level: level)
         report.figures.facts = ImportNote.Kind.allCases.map {
-            Report.Fact(name: $0.plural, value: imported.notes.count(of: $0).grouped)
+            Report.Fact($0.plural, imported.notes.count(of: $0))
         }
         report.style.sectionKind = "file"
-        report.sections = [Report.Section(name: source, columns: Self.columns, findings: groups.map(\.finding))].filter
-        {
-            !$0.findings.isEmpty
-        }
+        report.sections = [
+            Report.Section(name: source, columns: ["note", "line", "path", "what"], findings: groups.map(\.finding))
+        ].filter { !$0.findings.isEmpty }
         report.notes = advice
         return report
     }
-}
 
-extension ImportResult {
     private var headline: String {
         let name = imported.name.map { " (\($0))" } ?? ""
         let counts = ImportNote.Kind.allCases.compactMap { kind -> String? in
@@ -76,9 +72,6 @@ extension ImportResult {
         imported.notes.isEmpty ? .good : imported.notes.count(of: .warning) == 0 ? .notice : .warning
     }
 
-    private static let columns = ["note", "line", "path", "what"].map { Report.Column(title: $0) }
-
-    /// The next steps, one sentence each.
     private var advice: [String] {
         let isAboutStrings = imported.notes.contains { [.formatType, .objectID].contains($0.code) }
         let strings = "--keep-strings is for code that stores dates and UUIDs as strings, such as Zod's and TypeBox's."
@@ -96,11 +89,11 @@ extension ImportResult {
         var groups: [Group] = []
         var places: [String: Int] = [:]
         for note in imported.notes {
-            let place = places["\(note.code) \(note.message)"]
-            if let place {
+            let key = "\(note.code) \(note.message)"
+            if let place = places[key] {
                 groups[place].notes.append(note)
             } else {
-                places["\(note.code) \(note.message)"] = groups.count
+                places[key] = groups.count
                 groups.append(Group(notes: [note], first: note))
             }
         }
@@ -120,17 +113,14 @@ extension ImportResult {
             return paths.count > 3 ? "\(shown) and \((paths.count - 3).grouped) more" : shown
         }
 
-        var cells: [Report.Cell] {
-            [
-                Report.Cell(first.kind.singular, level: first.kind.level), Report.Cell("\(first.location.line)"),
-                Report.Cell(paths, isCode: true), Report.Cell(first.message),
-            ]
-        }
-
         var finding: Report.Finding {
             Report.Finding(
-                level: first.kind.level, isFailure: false, code: first.code.rawValue, subject: paths,
-                place: first.location, message: "\(paths): \(first.message)", cells: cells)
+                level: first.kind.level, code: first.code.rawValue, subject: paths, place: first.location,
+                message: "\(paths): \(first.message)",
+                cells: [
+                    Report.Cell(first.kind.singular, level: first.kind.level), "\(first.location.line)", .code(paths),
+                    Report.Cell(first.message),
+                ])
         }
     }
 }

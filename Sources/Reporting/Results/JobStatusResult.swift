@@ -11,7 +11,52 @@ package struct JobStatusResult: Reportable {
     /// - Parameter isDetailed: whether to show all details of the first job; otherwise each job has one row.
     package init(_ jobs: [JobStatus], isDetailed: Bool) { (self.jobs, self.isDetailed) = (jobs, isDetailed) }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
+    package var json: JSONReport { JSONReport("status", ["jobs": jobs.map(job)]) }
+
+    /// The object of ``json`` on one line, as `status --watch -o json` writes it for each update.
+    package var line: String { (ReportValue.record("status") + json.value).line }
+
+    /// The last line of `status --watch -o json`, with the number of jobs.
+    package var end: String { (ReportValue.record("result") + JSONReport("status", ["jobs": jobs.count]).value).line }
+
+    private func job(_ job: JobStatus) -> ReportValue {
+        [
+            "job": job.job, "database": job.namespace?.database,
+            "collection": job.namespace?.collection, "state": job.state.rawValue.replacing(" ", with: "_"),
+            "at": job.now.iso8601, "begun": job.created?.iso8601, "checkpointed": job.checkpointed?.iso8601,
+            // Each chunk goes through all phases of the job before the next chunk begins, so the job as a whole is
+            // always reported as phase 1 of 1.
+            "phase": 1, "phases": 1, "walk": job.work.pass, "documents_passed": job.work.processed,
+            "documents_estimated": job.work.estimate, "permille": job.share.map { Int($0 * 1_000) },
+            "chunks": job.work.chunks, "changed": job.work.modified, "final": job.isFinal,
+            "documents_per_second": job.work.rate.map { Int($0) },
+            "seconds_left": job.secondsLeft.map { Int($0) }, "limited_by": job.boundShown,
+            "waiting": job.waiting.map(\.json),
+            "stopped_by": job.state == .stopped ? job.stopped : nil, "paused": job.control.paused.map(mark),
+            "deployed": job.control.deployed.map(mark), "holder": job.holder.map(holder),
+            "set_aside": job.skipped.map(skipped), "pending_harm": job.pendingReservations,
+            "pending_harm_is_provisional": job.areReservationsProvisional,
+            "overrides": ReportValue.object(job.control.limits.map { ($0.name, .string($0.value)) }),
+            "log": job.log.map(line),
+        ]
+    }
+
+    private func mark(_ mark: Control.Mark) -> ReportValue {
+        ["by": mark.by, "at": mark.at?.iso8601, "note": mark.note]
+    }
+
+    private func holder(_ holder: JobStatus.Holder) -> ReportValue {
+        ["host": holder.host, "process": holder.process, "since": holder.since?.iso8601]
+    }
+
+    private func skipped(_ code: String, _ count: Int) -> ReportValue {
+        ["code": code, "documents": count]
+    }
+
+    private func line(_ line: JobStatus.LogLine) -> ReportValue {
+        ["at": line.at?.iso8601, "by": line.by, "what": line.what]
+    }
+
     package var report: Report {
         if isDetailed, let job = jobs.first { return job.report }
         let counts = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)
@@ -23,13 +68,12 @@ package struct JobStatusResult: Reportable {
                 : jobs.count.counted("job") + ": "
                     + states.map { "\($0.value.grouped) \($0.key.rawValue)" }.joined(separator: ", ") + ".",
             level: jobs.map(\.state.level).max() ?? .notice)
-        let numbers: Set = ["done", "changed", "per second", "left"]
-        let columns = ["job", "state", "done", "changed", "per second", "left", "held by", "reason"]
-        report.sections = [
-            Report.Section(
-                name: "Jobs", columns: columns.map { Report.Column(title: $0, isNumber: numbers.contains($0)) },
-                findings: jobs.map(\.finding))
-        ].filter { !$0.findings.isEmpty }
+        let columns: [Report.Column] = [
+            "job", "state", .number("done"), .number("changed"), .number("per second"), .number("left"), "held by",
+            "reason",
+        ]
+        report.sections = [Report.Section(name: "Jobs", columns: columns, findings: jobs.map(\.finding))]
+            .filter { !$0.findings.isEmpty }
         return report
     }
 }
@@ -43,7 +87,7 @@ extension JobStatus {
         return Report.Finding(
             level: state.level, isFailure: state == .stalled, code: state.rawValue, subject: job,
             message: reason.isEmpty ? state.rawValue : "\(state.rawValue), \(reason)",
-            cells: [Report.Cell(job, isCode: true), Report.Cell(state.rawValue, level: state.level)]
+            cells: [.code(job), Report.Cell(state.rawValue, level: state.level)]
                 + cells.map { Report.Cell($0) })
     }
 
@@ -58,7 +102,7 @@ extension JobStatus {
         report.lines = progress + waiting.map { "waiting: \($0)" } + circumstances
         report.tables = [
             Report.Table(
-                title: "Log", columns: ["when", "by", "what"].map { Report.Column(title: $0) },
+                title: "Log", columns: ["when", "by", "what"],
                 rows: log.map { line in
                     [line.at.map { "\($0)" } ?? "?", line.by, line.what].map { Report.Cell($0) }
                 })

@@ -10,23 +10,41 @@ package struct LintResult: Reportable {
     /// - Parameter isStrict: whether warnings make the command exit with code 1, as errors do.
     package init(_ report: LintReport, isStrict: Bool) { (found, self.isStrict) = (report, isStrict) }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
+    package var json: JSONReport {
+        JSONReport(
+            "lint",
+            [
+                "source": found.source, "collections": found.collections.map(\.description),
+                "findings": found.listed.map(json), "notes": found.notes,
+                "counts": ReportValue.object(
+                    LintFinding.Level.allCases.map { ($0.rawValue, .integer(found.count(of: $0))) }),
+            ])
+    }
+
+    private func json(_ finding: LintFinding) -> ReportValue {
+        let hasPlace = finding.location.line > 0
+        return [
+            "level": finding.level.rawValue, "code": finding.code.rawValue,
+            "database": finding.namespace?.database, "collection": finding.namespace?.collection,
+            "path": "\(finding.path)", "file": finding.location.file, "line": hasPlace ? finding.location.line : nil,
+            "column": hasPlace ? finding.location.column : nil, "message": finding.message, "remedy": finding.remedy,
+        ]
+    }
+
     package var report: Report {
         var report = Report(
             command: "lint", title: found.source, headline: found.headline, level: found.worst?.reported ?? .good)
         report.file = found.source
         report.figures.facts =
-            [Report.Fact(name: "schemas", value: found.collections.count.grouped)]
-            + LintFinding.Level.allCases.map {
-                Report.Fact(name: "\($0.rawValue)s", value: found.count(of: $0).grouped)
-            }
+            [Report.Fact("schemas", found.collections.count)]
+            + LintFinding.Level.allCases.map { Report.Fact("\($0.rawValue)s", found.count(of: $0)) }
         report.warnings = found.notes
         report.style.sectionKind = "file"
         report.sections = found.files.map { findings in
             Report.Section(
                 name: findings[0].location.file,
                 about: Set(findings.compactMap(\.namespace)).sorted().map(\.description).joined(separator: ", "),
-                columns: ["level", "rule", "path", "finding", "what to do"].map { Report.Column(title: $0) },
+                columns: ["level", "rule", "path", "finding", "what to do"],
                 findings: findings.map(finding))
         }
         return report
@@ -42,7 +60,7 @@ package struct LintResult: Reportable {
             asides: [finding.remedy].compactMap(\.self),
             cells: [
                 Report.Cell(finding.level.rawValue, level: finding.level.reported), Report.Cell(finding.code.rawValue),
-                Report.Cell(path, isCode: true), Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),
+                .code(path), Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),
             ])
     }
 }

@@ -3,53 +3,48 @@ package import JobReports
 package import JobState
 
 /// The result of `backfill FOLDER` or of its dry run, in every output format.
-package struct MigrationResult: Reportable {
-    private let found: MigrationReport
-
-    package init(_ report: MigrationReport) { found = report }
-
+extension MigrationReport: Reportable {
     package var json: JSONReport {
         JSONReport(
             "backfill folder",
             [
-                "dry_run": found.isDryRun,
-                "jobs": found.jobs.map { file, report in
+                "dry_run": isDryRun,
+                "jobs": jobs.map { file, report in
                     ["file": file, "report": BackfillResult(report, showsValues: false).json.value] as ReportValue
                 },
-                "pending": found.remaining,
+                "pending": remaining,
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
-        let jobs = found.jobs.map { (name: $0.file, report: BackfillResult($0.report, showsValues: false).report) }
-        let isStopped = found.jobs.contains { $0.report.outcome.stop != nil }
-        let isRefused = isStopped || found.jobs.contains { $0.report.refusal != nil }
+        let reports = jobs.map { (name: $0.file, report: BackfillResult($0.report, showsValues: false).report) }
+        let isStopped = jobs.contains { $0.report.outcome.stop != nil }
+        let isRefused = isStopped || jobs.contains { $0.report.refusal != nil }
         var report = Report(
-            command: "backfill folder", title: found.isDryRun ? "Dry run of the pending jobs" : "The pending jobs",
-            headline: headline, level: jobs.map(\.report.level).max() ?? .good)
-        report.reports = jobs
-        let isNext = found.isDryRun && !isRefused && found.jobs.contains { $0.report.work.modified > 0 }
+            command: "backfill folder", title: isDryRun ? "Dry run of the pending jobs" : "The pending jobs",
+            headline: headline, level: reports.map(\.report.level).max() ?? .good)
+        report.reports = reports
+        let isNext = isDryRun && !isRefused && jobs.contains { $0.report.work.modified > 0 }
         report.next =
             isNext
             ? ["Next: the same command without --dry-run"]
-            : isStopped || found.isDryRun ? [] : nextAfterDeploy(of: found.waiting, found.deployToRecord)
+            : isStopped || isDryRun ? [] : nextAfterDeploy(of: waiting, deployToRecord)
         return report
     }
 
     /// A sentence that says how many jobs were applied and which are pending, or that there was nothing to do, or that
     /// the run was a dry run.
     package var headline: String {
-        if found.jobs.isEmpty, found.remaining.isEmpty { return "Nothing to do: every job was applied." }
-        if found.isDryRun { return "Dry run: nothing was written. Each job is shown with the data as it is now." }
-        let applied = found.jobs.count { $0.report.outcome.stop == nil }
-        let due = found.remaining.filter { name in !found.waiting.contains { $0.name == name } }
+        if jobs.isEmpty, remaining.isEmpty { return "Nothing to do: every job was applied." }
+        if isDryRun { return "Dry run: nothing was written. Each job is shown with the data as it is now." }
+        let applied = jobs.count { $0.report.outcome.stop == nil }
+        let due = remaining.filter { name in !waiting.contains { $0.name == name } }
         let left =
-            found.remaining.isEmpty
+            remaining.isEmpty
             ? "none is pending"
             : due.isEmpty
-                ? "\(found.waiting.count.counted("job")) waits for the deploy"
-                : "pending: \(found.remaining.joined(separator: ", "))"
+                ? "\(waiting.count.counted("job")) waits for the deploy"
+                : "pending: \(remaining.joined(separator: ", "))"
         return "\(applied.counted("job")) applied, \(left)."
     }
 }
@@ -86,7 +81,6 @@ package struct MigrationStatusResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         // The jobs of other folders have no file in this one.
         let here = rows.filter(\.hasFile)
@@ -97,15 +91,12 @@ package struct MigrationStatusResult: Reportable {
             level: here.map(\.level).max() ?? .notice)
         report.sections = [
             Report.Section(
-                name: folder,
-                columns: ["phase", "file", "state"].map { Report.Column(title: $0) } + [
-                    Report.Column(title: "left", isNumber: true)
-                ],
+                name: folder, columns: ["phase", "file", "state", .number("left")],
                 findings: here.map { row in
                     Report.Finding(
-                        level: row.level, isFailure: false, code: row.words, subject: row.file, message: row.words,
+                        level: row.level, code: row.words, subject: row.file, message: row.words,
                         cells: [
-                            Report.Cell(row.phase?.rawValue ?? "-"), Report.Cell(row.file, isCode: true),
+                            Report.Cell(row.phase?.rawValue ?? "-"), .code(row.file),
                             Report.Cell(row.words, level: row.level), Report.Cell(row.left?.grouped ?? "-"),
                         ])
                 })

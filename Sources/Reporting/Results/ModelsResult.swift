@@ -33,7 +33,6 @@ package struct ModelsResult: Reportable {
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         let classes = "\(files.count.grouped) \(files.count == 1 ? "class" : "classes")"
         var report = Report(
@@ -41,7 +40,7 @@ package struct ModelsResult: Reportable {
             headline: "\(classes) for \(language.rawValue)" + (folder.map { " in \($0)." } ?? "."), level: .good)
         report.tables = [
             Report.Table(
-                title: "Files", columns: ["file", "class", "kind", "collection"].map { Report.Column(title: $0) },
+                title: "Files", columns: ["file", "class", "kind", "collection"],
                 rows: files.map { file in
                     [file.name, file.model.name, file.model.kind.rawValue, "\(file.model.namespace)"].map {
                         Report.Cell($0)

@@ -5,7 +5,6 @@ import SchemaChange
 import ServerSchema
 
 extension PlanResult {
-    /// The result as JSON, with its keys in a fixed order.
     package var json: JSONReport {
         JSONReport(
             "plan",

@@ -33,7 +33,6 @@ package struct PlanResult: Reportable {
     /// - Parameters:
     ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
-    ///   - ids: how `_id`s are shown.
     ///   - command: makes the commands that the text proposes.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
@@ -58,18 +57,16 @@ package struct PlanResult: Reportable {
         let isOpen = plan.unplanned + plan.stuck > 0
         let isUndecided = plan.reviews + plan.hints.count > 0
         var report = Report(
-            command: "plan",
-            title: title,
-            headline: headline,
+            command: "plan", title: title, headline: headline,
             level: isOpen ? .error : isUndecided ? .warning : .good)
         report.figures.facts = [
-            Report.Fact(name: "jobs", value: files.count.grouped),
-            plan.repairs.map { Report.Fact(name: "documents that they repair", value: $0.repaired.grouped) },
-            Report.Fact(name: "steps to review", value: plan.reviews.grouped),
+            Report.Fact("jobs", files.count),
+            plan.repairs.map { Report.Fact("documents that they repair", $0.repaired) },
+            Report.Fact("steps to review", plan.reviews),
             Report.Fact(
-                name: plan.failing == nil ? "changes that no job can serve" : "findings that no job can repair",
-                value: plan.unplanned.grouped),
-            Report.Fact(name: "documents that a step cannot change", value: plan.stuck.grouped),
+                plan.failing == nil ? "changes that no job can serve" : "findings that no job can repair",
+                plan.unplanned),
+            Report.Fact("documents that a step cannot change", plan.stuck),
         ].compactMap(\.self)
         report.style.sectionKind = "job"
         report.style.listsFindings = true
@@ -84,20 +81,17 @@ package struct PlanResult: Reportable {
         report.notes = PlanPhases.notes(on: orders, of: files.first?.new ?? "the newer schema") + plan.notes
         report.next = next
         report.sections += partners.map(section)
-        let commands = plan.collections.compactMap { collection in
-            collection.validator.map { (collection.namespace, PlanWords.commands($0, of: collection.namespace)) }
-        }
-        report.sections += commands.map { namespace, commands in
-            Report.Section(
-                name: "\(namespace): the validator", columns: [Report.Column(title: "in mongosh")],
-                findings: [
-                    Report.Finding(
-                        level: .notice, isFailure: false, code: "validator", subject: "\(namespace)",
-                        message: PlanWords.validatorHead, cells: [Report.Cell(PlanWords.validatorHead)],
-                        commands: commands)
-                ])
+        report.sections += plan.collections.compactMap { collection in
+            collection.validator.map { section($0, of: collection.namespace) }
         }
         return report
+    }
+
+    private func section(_ validator: BSONDocument, of namespace: Namespace) -> Report.Section {
+        let finding = Report.Finding(
+            level: .notice, code: "validator", subject: "\(namespace)", message: PlanWords.validatorHead,
+            cells: [Report.Cell(PlanWords.validatorHead)], commands: PlanWords.commands(validator, of: namespace))
+        return Report.Section(name: "\(namespace): the validator", columns: ["in mongosh"], findings: [finding])
     }
 
     private var title: String {
@@ -198,11 +192,9 @@ package struct PlanResult: Reportable {
 
     private var hints: Report.Section {
         Report.Section(
-            name: "To decide", columns: [Report.Column(title: "question")],
+            name: "To decide", columns: ["question"],
             findings: plan.hints.map {
-                Report.Finding(
-                    level: .warning, isFailure: false, code: "to decide", subject: "", message: $0,
-                    cells: [Report.Cell($0)])
+                Report.Finding(level: .warning, code: "to decide", message: $0, cells: [Report.Cell($0)])
             })
     }
 
@@ -220,11 +212,10 @@ package struct PlanResult: Reportable {
             about: "\(draft.source) → \(draft.target), a partner job",
             summary: "serves the changes that are not planned, while old clients keep working: "
                 + command("partner init", partner.path ?? "FILE", []),
-            columns: [Report.Column(title: "to decide")],
+            columns: ["to decide"],
             findings: draft.open.map {
                 Report.Finding(
-                    level: .warning, isFailure: false, code: "partner", subject: "\(draft.target)",
-                    message: "to decide: \($0)",
+                    level: .warning, code: "partner", subject: "\(draft.target)", message: "to decide: \($0)",
                     cells: [Report.Cell($0)])
             })
     }
@@ -243,11 +234,8 @@ package struct PlanResult: Reportable {
         let places = entries.reduce(into: [String]()) { $0.append($1.place ?? $0.last ?? "") }
         return Report.Section(
             name: name,
-            columns: [
-                Report.Column(title: plan.failing == nil ? "change" : "finding"), Report.Column(title: "step"),
-            ]
-                + (hasCounts ? [Report.Column(title: "documents", isNumber: true)] : [])
-                + [Report.Column(title: "state")],
+            columns: [plan.failing == nil ? "change" : "finding", "step"]
+                + (hasCounts ? [.number("documents")] : []) + ["state"],
             findings: zip(zip(entries, places), followers + [false]).map { entry, isFollowed in
                 finding(entry.0, at: entry.1, of: namespace, hasCounts: hasCounts, isFollowed: isFollowed)
             })
@@ -287,7 +275,7 @@ package struct PlanResult: Reportable {
             details: state(of: entry, word, isFollowed: isFollowed) + [partner].compactMap(\.self)
                 + (entry.parents?.sentences(ids: ids) ?? []) + entry.suggestions.map { "suggested: \($0.text)" } + left,
             asides: changes.isEmpty || step.isEmpty ? [] : [step + needing],
-            cells: [Report.Cell(changes), Report.Cell(step, isCode: true)]
+            cells: [Report.Cell(changes), .code(step)]
                 + (hasCounts ? [Report.Cell(entry.finding?.needing.grouped ?? "")] : [])
                 + [Report.Cell(word, level: level)],
             commands: entry.role == .manual

@@ -7,24 +7,60 @@ package struct UnsyncedResult: Reportable {
     let found: UnsyncedReport
     let ids: IDDisplay
 
-    /// Wraps the report on the ledgers.
-    /// - Parameter ids: how `_id`s are shown.
     package init(_ report: UnsyncedReport, ids: IDDisplay = .shown) { (found, self.ids) = (report, ids) }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
+    package var json: JSONReport {
+        JSONReport(
+            "ledger show",
+            [
+                "source": found.source, "schema": found.schema, "duration_ms": Int(found.duration.milliseconds),
+                "ledgers": found.ledgers.map { "\($0)" }, "limit": found.limit, "apps": found.apps.map(app),
+                "explained": found.explained.map(counts), "notes": found.notes,
+            ])
+    }
+
+    private func app(_ app: UnsyncedReport.App) -> ReportValue {
+        [
+            "app": app.id, "ledger": app.ledgers.first.map { "\($0)" }, "ledgers": app.ledgers.map { "\($0)" },
+            "documents": app.documentCount, "entries": app.count.entries, "headroom": app.headroom(limit: found.limit),
+            "collections": app.collections.map(collection),
+        ]
+    }
+
+    private func collection(_ collection: UnsyncedReport.Collection) -> ReportValue {
+        [
+            "database": collection.namespace?.database,
+            "collection": collection.namespace?.collection, "documents": collection.documentCount,
+            "entries": collection.entryCount,
+            "reasons": collection.reasons.map {
+                ["reason": $0.text, "entries": $0.entryCount] as ReportValue
+            },
+            "is_covered": collection.explanation.map { $0.counts != nil },
+            "explained": collection.explanation?.counts.map(counts),
+            "groups": (collection.explanation?.groups ?? []).map { $0.json(ids: ids) },
+        ]
+    }
+
+    private func counts(_ counts: UnsyncedExplanation.Counts) -> ReportValue {
+        [
+            "still_failing": counts.failing, "possibly_failing": counts.possible, "fit_now": counts.fitting,
+            "gone": counts.gone,
+        ]
+    }
+
     package var report: Report {
         let (headline, level) = found.headline
         var report = Report(command: "ledger show", title: found.source, headline: headline, level: level)
         if let explanation = found.explanation { report.headline += " \(explanation)" }
         if let explained = found.explained {
             report.figures.facts = [
-                Report.Fact(name: "still fail", value: explained.failing.grouped),
-                Report.Fact(name: "might fail", value: explained.possible.grouped),
-                Report.Fact(name: "fit now", value: explained.fitting.grouped),
-                Report.Fact(name: "gone", value: explained.gone.grouped),
+                Report.Fact("still fail", explained.failing),
+                Report.Fact("might fail", explained.possible),
+                Report.Fact("fit now", explained.fitting),
+                Report.Fact("gone", explained.gone),
             ]
         }
-        report.figures.facts.append(Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"))
+        report.figures.facts.append(.seconds("took", found.duration.seconds))
         report.figures.gauges = found.apps.map(gauge)
         report.sections = found.apps.flatMap { [section($0)] + $0.collections.compactMap(explained) }
         report.notes = found.notes
@@ -46,16 +82,18 @@ package struct UnsyncedResult: Reportable {
     }
 
     private func section(_ app: UnsyncedReport.App) -> Report.Section {
-        let table = found.table(of: app)
+        let counted = found.schema == nil ? [] : ["still fail", "might fail", "fit now", "gone"]
+        let columns: [Report.Column] =
+            ["collection"] + (["documents", "entries"] + counted).map(Report.Column.number) + ["reason"]
         return Report.Section(
-            name: table.title, about: app.ledgers.map { "\($0)" }.joined(separator: " and "), summary: summary(app),
-            columns: table.columns,
-            findings: zip(app.collections, table.rows).map { collection, cells in
-                let isOpen = isOpen(collection)
+            name: app.id.map { "app \($0)" } ?? "no app ID",
+            about: app.ledgers.map { "\($0)" }.joined(separator: " and "), summary: summary(app), columns: columns,
+            findings: app.collections.map { collection in
+                let (isOpen, cells) = (isOpen(collection), found.cells(of: collection))
                 return Report.Finding(
                     level: isOpen ? .error : .notice, isFailure: isOpen, code: "unsynced",
                     subject: collection.namespace.map { "\($0)" } ?? "",
-                    message: zip(table.columns, cells).dropFirst().map { "\($0.title) \($1.text)" }.joined(
+                    message: zip(columns, cells).dropFirst().map { "\($0.title) \($1.text)" }.joined(
                         separator: ", "),
                     cells: cells)
             })
@@ -76,7 +114,6 @@ package struct UnsyncedResult: Reportable {
     /// If the schema does not cover the collection, the section says so instead.
     private func explained(_ collection: UnsyncedReport.Collection) -> Report.Section? {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return nil }
-        let name = "\(namespace): why documents fail"
         guard explanation.counts != nil else {
             return Report.Section(
                 name: "\(namespace)", summary: "not covered by \(found.schema ?? "the schema")")
@@ -85,7 +122,7 @@ package struct UnsyncedResult: Reportable {
         let checked = CheckReport.Collection(
             namespace: namespace, counts: DocumentCounts(), groups: explanation.groups)
         return Report.Section(
-            name: name, columns: ViolationGroupWords.columns(hasNew: false),
+            name: "\(namespace): why documents fail", columns: ViolationGroupWords.columns(hasNew: false),
             findings: explanation.groups.map {
                 ViolationGroupWords($0, of: checked, ids: ids).finding(isFailure: $0.violation.level >= .possible)
             })
@@ -124,18 +161,7 @@ extension UnsyncedReport {
             + "\(explained.gone.grouped) are gone)\(rest)."
     }
 
-    /// Returns a table with a row per collection of an app.
-    func table(of app: App) -> Report.Table {
-        let counted = schema == nil ? [] : ["still fail", "might fail", "fit now", "gone"]
-        return Report.Table(
-            title: app.id.map { "app \($0)" } ?? "no app ID",
-            columns: [Report.Column(title: "collection")]
-                + (["documents", "entries"] + counted).map { Report.Column(title: $0, isNumber: true) }
-                + [Report.Column(title: "reason")],
-            rows: app.collections.map(row))
-    }
-
-    private func row(_ collection: Collection) -> [Report.Cell] {
+    fileprivate func cells(of collection: Collection) -> [Report.Cell] {
         let counts = collection.explanation?.counts
         let explained =
             schema == nil

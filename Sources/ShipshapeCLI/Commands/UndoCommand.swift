@@ -99,7 +99,7 @@ struct UndoCommand: WritingCommand {
     }
 
     private func confirm(_ plan: UndoReport) throws {
-        var report = UndoResult(plan).report
+        var report = plan.report
         report.next = []
         if !(yes && output.quiet) { Console.error(TextReport(report).text) }
         guard !yes else { return }
@@ -109,7 +109,7 @@ struct UndoCommand: WritingCommand {
     }
 
     private func outcome(_ report: UndoReport) -> CommandOutcome {
-        if case .stopped = report.outcome { return .result(UndoResult(report), ExitStatus.stopped) }
-        return .result(UndoResult(report), report.hasFindings ? ExitStatus.findings : nil)
+        if case .stopped = report.outcome { return .result(report, ExitStatus.stopped) }
+        return .result(report, report.hasFindings ? ExitStatus.findings : nil)
     }
 }

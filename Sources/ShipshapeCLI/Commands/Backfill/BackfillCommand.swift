@@ -243,7 +243,7 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
         try work.check(plan)
         guard plan.needing != 0 || plan.resumesAfter != nil || plan.refreshable > 0 else { return false }
         let isShown = !(yes && output.quiet)
-        if isShown { Console.error(BackfillPlanResult(plan).text) }
+        if isShown { Console.error(plan.text) }
         if !yes {
             try Console.confirm(
                 "Write to \(plan.namespace)?", orElse: "nothing was written", offTerminal: "backfill needs --yes")

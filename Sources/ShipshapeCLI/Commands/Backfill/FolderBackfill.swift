@@ -73,8 +73,7 @@ struct FolderBackfill {
         frame.begin()
         let failure = await run.run(frame.stop)
         let report = run.report
-        var outcome = CommandOutcome.result(
-            MigrationResult(report), failure ?? (report.hasFindings ? ExitStatus.findings : nil))
+        var outcome = CommandOutcome.result(report, failure ?? (report.hasFindings ? ExitStatus.findings : nil))
         outcome.measure = { $0.take(report) }
         return outcome
     }

@@ -170,12 +170,11 @@ struct InferCommand: ConnectedCommand, ExcludingCommand {
     }
 
     private func outcome(_ report: InferReport) -> CommandOutcome {
-        let result = InferResult(report)
-        var outcome = CommandOutcome.result(result, report.isWithinCover ? nil : ExitStatus.findings)
+        var outcome = CommandOutcome.result(report, report.isWithinCover ? nil : ExitStatus.findings)
         guard out == nil, output.output == .text, let text = SchemaFileText.of(report).first?.text else {
             return outcome
         }
-        outcome.showNextToText(result, text, isQuiet: output.quiet)
+        outcome.showNextToText(report, text, isQuiet: output.quiet)
         return outcome
     }
 }

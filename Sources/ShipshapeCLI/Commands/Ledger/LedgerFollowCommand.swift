@@ -107,7 +107,7 @@ struct LedgerFollowCommand: WritingCommand {
         await showing.finish()
         let status: ExitStatus? =
             !once ? nil : !found.isCaughtUp ? .stopped : found.counts.total > 0 ? .findings : nil
-        return .result(WatchResult(found), showing.failure ?? status)
+        return .result(found, showing.failure ?? status)
     }
 
     private func isOfDeviceSync(_ schema: ServerSchema) -> Bool {

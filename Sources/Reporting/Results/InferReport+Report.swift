@@ -5,27 +5,67 @@ package import Inferring
 import ServerSchema
 
 /// The result of `schema infer`, in every output format.
-package struct InferResult: Reportable {
-    let found: InferReport
+extension InferReport: Reportable {
+    package var json: JSONReport {
+        JSONReport(
+            "schema infer",
+            [
+                "dialect": options.dialect.rawValue, "source": source,
+                "cover": ReportValue.share(options.cover), "strict": options.isStrict,
+                "duration_ms": Int(duration.milliseconds), "collections": collections.map(collection),
+                "notes": notes, "within_cover": isWithinCover,
+            ])
+    }
 
-    package init(_ report: InferReport) { found = report }
-
-    /// The report from which every output format except JSON and JSON lines is rendered.
-    package var report: Report {
-        let (headline, level) = found.headline
-        var report = Report(command: "schema infer", title: found.source, headline: headline, level: level)
-        report.figures.facts = [
-            Report.Fact(
-                name: "documents read", value: found.collections.reduce(0) { $0 + $1.outcome.checked }.grouped),
-            Report.Fact(
-                name: "do not fit", value: found.collections.reduce(0) { $0 + $1.outcome.failing }.grouped),
-            Report.Fact(name: "took", value: "\(found.duration.seconds.inTenths) s"),
+    private func collection(_ collection: InferReport.Collection) -> ReportValue {
+        let (inference, outcome) = (collection.inference, collection.outcome)
+        return [
+            "database": inference.namespace.database, "collection": inference.namespace.collection,
+            "documents_read": outcome.checked, "sample": collection.sampleSize,
+            "filter": collection.filter, "failing": outcome.failing, "possible": outcome.possible,
+            "within_cover": outcome.isWithinCover,
+            "others": [
+                "failing_share_at_most": ReportValue.share(outcome.unseenBound),
+                "confidence": ReportValue.share(Outcome.confidence),
+                "held_out": outcome.heldOut.documents, "held_out_failing": outcome.heldOut.failing,
+            ] as ReportValue,
+            "not_fitting": outcome.groups.filter { $0.violation.level >= .possible }.map(group),
+            "paths_folded": inference.isCrowded, "paths": inference.paths.map(path),
+            "schema": inference.prisma?.text.reportValue ?? SchemaFileText(inference.schema).json,
         ]
-        report.sections = found.collections.map(section)
-        report.tables = found.collections.map { table($0.inference) }
-        report.notes = found.notes
-        let read = found.collections.reduce(0) { $0 + $1.inference.documents }
-        report.figures.footer = "\(read.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s."
+    }
+
+    private func group(_ group: ViolationGroup) -> ReportValue {
+        let violation = group.violation
+        return [
+            "path": "\(violation.path)", "rule": "\(violation.rule)", "level": "\(violation.level)",
+            "expected": violation.expected, "found": violation.found, "documents": group.count,
+        ]
+    }
+
+    private func path(_ row: PathSummary) -> ReportValue {
+        let members: ReportValue = [
+            "path": "\(row.path)", "values": row.values, "present": row.presence?.count,
+            "objects": row.presence?.of, "nulls": row.nulls,
+            "types": ReportValue.object(row.types.map { ($0.type.rawValue, .integer($0.count)) }),
+            "longest_array": row.longestArray, "declared": row.declared.map(\.rawValue), "required": row.isRequired,
+            "dictionary": row.isDictionary, "suspicions": row.suspicions.map(\.rawValue),
+        ]
+        return options.hasEnums ? members + ["enum": row.candidates] : members
+    }
+
+    package var report: Report {
+        let (headline, level) = headline
+        var report = Report(command: "schema infer", title: source, headline: headline, level: level)
+        report.figures.facts = [
+            Report.Fact("documents read", collections.reduce(0) { $0 + $1.outcome.checked }),
+            Report.Fact("do not fit", failing), .seconds("took", duration.seconds),
+        ]
+        report.sections = collections.map(section)
+        report.tables = collections.map { table($0.inference) }
+        report.notes = notes
+        let read = collections.reduce(0) { $0 + $1.inference.documents }
+        report.figures.footer = "\(read.documents) of \(source) read in \(duration.seconds.inTenths) s."
         return report
     }
 
@@ -33,8 +73,7 @@ package struct InferResult: Reportable {
         let namespace = collection.inference.namespace
         let checked = CheckReport.Collection(namespace: namespace, counts: DocumentCounts())
         return Report.Section(
-            name: "\(namespace)", summary: summary(collection),
-            columns: ViolationGroupWords.columns(hasNew: false),
+            name: "\(namespace)", summary: summary(collection), columns: ViolationGroupWords.columns(hasNew: false),
             findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
                 var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
                     isFailure: !collection.outcome.isWithinCover)
@@ -49,7 +88,7 @@ package struct InferResult: Reportable {
     private func summary(_ collection: InferReport.Collection) -> String {
         let outcome = collection.outcome
         let sample = collection.sampleSize == nil ? "" : ", taken at random"
-        let cover = Share(found.options.cover).text
+        let cover = Share(options.cover).text
         let possible = outcome.possible > 0 ? ", \(outcome.possible.grouped) of the others might not fit" : ""
         let start = "\(outcome.checked.documents) read\(sample)"
         let fits = outcome.failing == 1 ? "does not fit" : "do not fit"
@@ -72,20 +111,17 @@ package struct InferResult: Reportable {
         return [bound, "There are too many paths to tell apart: objects with many keys are shown as dictionaries."]
     }
 
-    /// Returns a table with a row per field path.
     private func table(_ inference: Inference) -> Report.Table {
-        let titles = ["types", "schema", "remarks"] + (found.options.hasEnums ? ["values"] : [])
+        let titles = ["types", "schema", "remarks"] + (options.hasEnums ? ["values"] : [])
         return Report.Table(
             title: "Paths of \(inference.namespace)",
-            columns: [Report.Column(title: "path"), Report.Column(title: "present", isNumber: true)]
-                + titles.map { Report.Column(title: $0) },
+            columns: ["path", .number("present")] + titles.map { Report.Column(title: $0) },
             rows: inference.paths.map { row in
-                let values = row.candidates.map { $0.map { ShellLiteral.text($0) }.joined(separator: ", ") } ?? ""
+                let values = row.candidates.map { $0.map(\.shellText).joined(separator: ", ") } ?? ""
                 let cells = [
                     presence(row), types(row), declared(row), row.suspicions.map(\.rawValue).joined(separator: ", "),
                 ]
-                return [Report.Cell("\(row.path)", isCode: true)]
-                    + (cells + (found.options.hasEnums ? [values] : [])).map { Report.Cell($0) }
+                return [.code("\(row.path)")] + (cells + (options.hasEnums ? [values] : [])).map { Report.Cell($0) }
             })
     }
 
@@ -103,15 +139,14 @@ package struct InferResult: Reportable {
         let types = row.declared.map(\.rawValue).joined(separator: " or ")
         return (row.isDictionary ? "dictionary" : types) + (row.isRequired ? ", required" : "")
     }
-}
 
-extension InferReport {
+    private var failing: Int { collections.reduce(0) { $0 + $1.outcome.failing } }
+
     /// The headline, and its level.
     ///
     /// The headline has the number of proposed schemas, and the number of documents that do not fit them. If no schema
     /// accepts as many documents as `--cover` requires, the headline says so instead.
-    var headline: (text: String, level: Report.Level) {
-        let failing = collections.reduce(0) { $0 + $1.outcome.failing }
+    private var headline: (text: String, level: Report.Level) {
         let verb = failing == 1 ? "does" : "do"
         guard isWithinCover else {
             return (
@@ -123,4 +158,8 @@ extension InferReport {
             ? ("\(schemas): every document fits.", .good)
             : ("\(schemas): \(failing.documents) \(verb) not fit.", .warning)
     }
+}
+
+extension ReportValue {
+    fileprivate static func share(_ part: Double) -> ReportValue { .extended(.double(part)) }
 }

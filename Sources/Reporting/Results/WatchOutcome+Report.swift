@@ -2,13 +2,7 @@ import BSON
 package import Watching
 
 /// The counts of `ledger follow`, in every output format, without documents and their `_id`s.
-package struct WatchResult: Reportable {
-    private let outcome: WatchOutcome
-
-    package init(_ outcome: WatchOutcome) { self.outcome = outcome }
-
-    private var counts: WatchCounts { outcome.counts }
-
+extension WatchOutcome: Reportable {
     package var json: JSONReport {
         JSONReport(
             "ledger follow",
@@ -18,15 +12,14 @@ package struct WatchResult: Reportable {
                 "collections": counts.collections.map { namespace, count in
                     ["collection": "\(namespace)", "unsynced": count] as ReportValue
                 },
-                "changes": counts.changes, "lag_seconds": counts.lag, "caught_up": outcome.isCaughtUp,
+                "changes": counts.changes, "lag_seconds": counts.lag, "caught_up": isCaughtUp,
             ])
     }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
     package var report: Report {
         var report = Report(
             command: "ledger follow", title: "The ledger \(counts.ledger)", headline: WatchReport.line(counts),
-            level: counts.total > 0 ? .error : outcome.isCaughtUp ? .good : .warning)
+            level: counts.total > 0 ? .error : isCaughtUp ? .good : .warning)
         if counts.limit < .max {
             report.figures.gauges = [
                 Report.Gauge(
@@ -37,19 +30,14 @@ package struct WatchResult: Reportable {
         }
         report.sections = [
             Report.Section(
-                name: "\(counts.ledger)",
-                columns: [
-                    Report.Column(title: "collection"), Report.Column(title: "unsynced documents", isNumber: true),
-                ],
+                name: "\(counts.ledger)", columns: ["collection", .number("unsynced documents")],
                 findings: counts.collections.map { namespace, count in
                     Report.Finding(
                         level: .error, isFailure: true, code: "unsynced", subject: "\(namespace)",
-                        message: count.counted("unsynced document"),
-                        cells: [Report.Cell("\(namespace)", isCode: true), Report.Cell(count.grouped)])
+                        message: count.counted("unsynced document"), cells: [.code("\(namespace)"), .count(count)])
                 })
         ].filter { !$0.findings.isEmpty }
-        report.warnings =
-            outcome.isCaughtUp ? [] : ["stopped before all changes were judged: the next run resumes there"]
+        report.warnings = isCaughtUp ? [] : ["stopped before all changes were judged: the next run resumes there"]
         return report
     }
 }

@@ -4,42 +4,72 @@ import JobState
 import Running
 
 /// The result of an undo or of its dry run, in every output format.
-package struct UndoResult: Reportable {
-    let found: UndoReport
+extension UndoReport: Reportable {
+    package var json: JSONReport {
+        JSONReport(
+            "undo",
+            [
+                "job": job, "database": namespace.database, "collection": namespace.collection,
+                "outcome": outcomeCode, "stopped_by": outcome.stop?.reason, "duration_ms": Int(seconds * 1_000),
+                "chunks": journal.chunks, "changes": journal.changes, "restored": taken.restored,
+                "restored_earlier": taken.earlier, "as_before": taken.asBefore, "missing_chunks": journal.missing,
+                "left_alone": skipped.filter { $0.count > 0 }.map(left), "created": created, "harm": madeUnsyncable,
+                "headroom": headroom?.json, "refusal": refusal, "notes": notes,
+            ])
+    }
 
-    package init(_ report: UndoReport) { found = report }
+    private var outcomeCode: String {
+        switch outcome {
+        case .dryRun: "dry_run"
+        case .undoneBefore: "undone_before"
+        case .done: "done"
+        case .stopped: "stopped"
+        }
+    }
 
-    /// The report from which every output format except JSON and JSON lines is rendered.
+    private var created: ReportValue {
+        guard let children else { return .null }
+        return [
+            "removed": children.removed, "removed_earlier": children.earlier, "gone": children.gone,
+            "left_alone": children.left.map { left in
+                [
+                    "database": left.namespace.database, "collection": left.namespace.collection,
+                    "reason": left.reason.rawValue, "documents": left.count, "ids": left.ids,
+                ] as ReportValue
+            },
+        ]
+    }
+
+    private func left(_ left: UndoReport.Skipped) -> ReportValue {
+        [
+            "reason": left.left.reason.rawValue, "code": left.left.code, "is_finding": left.left.reason.isTrouble,
+            "documents": left.count, "ids": left.ids,
+        ]
+    }
+
     package var report: Report {
         var report = Report(
-            command: "undo", title: "Undo of job \(found.job) on \(found.namespace)",
-            headline: headline, level: level)
+            command: "undo", title: "Undo of job \(job) on \(namespace)", headline: headline, level: level)
         report.lines = lines
         report.figures.facts = [
-            Report.Fact(
-                name: found.outcome == .dryRun ? "would be undone" : "undone",
-                value: found.taken.restored.grouped),
-            Report.Fact(name: "changes", value: found.journal.changes.grouped),
-            Report.Fact(name: "chunks", value: found.journal.chunks.grouped),
-            Report.Fact(name: "took", value: "\(found.seconds.inTenths) s"),
+            Report.Fact(outcome == .dryRun ? "would be undone" : "undone", taken.restored),
+            Report.Fact("changes", journal.changes), Report.Fact("chunks", journal.chunks), .seconds("took", seconds),
         ]
-        if found.taken.earlier > 0 {
-            report.figures.facts.append(Report.Fact(name: "undone earlier", value: found.taken.earlier.grouped))
-        }
-        report.figures.gauges = [found.headroom?.gauge].compactMap(\.self)
+        if taken.earlier > 0 { report.figures.facts.append(Report.Fact("undone earlier", taken.earlier)) }
+        report.figures.gauges = [headroom?.gauge].compactMap(\.self)
         report.style.sectionKind = "outcome"
-        report.sections = [changes, children].filter { !$0.findings.isEmpty }
+        report.sections = [notUndone, kept].filter { !$0.findings.isEmpty }
         report.style.listsFindings = true
-        report.notes = found.notes
-        report.warnings = [found.refusal.map { "an undo would be refused: \($0)" }].compactMap(\.self)
-        let isNext = found.outcome == .dryRun && found.taken.restored > 0 && found.refusal == nil
+        report.notes = notes
+        report.warnings = [refusal.map { "an undo would be refused: \($0)" }].compactMap(\.self)
+        let isNext = outcome == .dryRun && taken.restored > 0 && refusal == nil
         report.next = isNext ? ["Next: the same command without --dry-run"] : []
         return report
     }
 
     private var headline: String {
-        let name = "undo of job \(found.job) on \(found.namespace)"
-        return switch found.outcome {
+        let name = "undo of job \(job) on \(namespace)"
+        return switch outcome {
         case .dryRun: "\(name): nothing was written"
         case .undoneBefore: "\(name): already undone"
         case .done: "\(name): done"
@@ -48,24 +78,23 @@ package struct UndoResult: Reportable {
     }
 
     private var lines: [String] {
-        let isDryRun = found.outcome == .dryRun
-        let (taken, journal) = (found.taken, found.journal)
-        guard found.isCounted else {
+        let isDryRun = outcome == .dryRun
+        guard isCounted else {
             return [
                 "\(journal.changes.counted("change")) in \(journal.chunks.counted("chunk")); how many can be undone "
                     + "was not counted, because of --yes"
             ]
         }
         var lines: [String] = []
-        if found.outcome != .undoneBefore {
+        if outcome != .undoneBefore {
             lines.append(
                 "\(isDryRun ? "would undo" : "undid") \(taken.restored.grouped) of "
                     + "\(journal.changes.counted("change")) in \(journal.chunks.counted("chunk")), "
-                    + "\(found.seconds.inTenths) s"
+                    + "\(seconds.inTenths) s"
                     + (taken.earlier > 0 ? " (after \(taken.earlier.grouped) by earlier undos)" : ""))
         }
         if taken.asBefore > 0, isDryRun { lines.append("already as before the job: \(taken.asBefore.grouped)") }
-        if let children = found.children {
+        if let children {
             let earlier = children.earlier > 0 ? " (after \(children.earlier.grouped) by earlier undos)" : ""
             let gone = children.gone > 0 ? "; \(children.gone.grouped) no longer there" : ""
             lines.append(
@@ -73,21 +102,19 @@ package struct UndoResult: Reportable {
                     + "collections\(earlier)\(gone)")
         }
         return lines
-            + [found.madeUnsyncable?.unsyncable(isDryRun ? "would make" : "made", found.headroom)].compactMap(\.self)
+            + [madeUnsyncable?.unsyncable(isDryRun ? "would make" : "made", headroom)].compactMap(\.self)
     }
 
     private var level: Report.Level {
-        if case .stopped = found.outcome { return .warning }
-        if found.hasFindings { return .warning }
-        return found.outcome == .dryRun ? .notice : .good
+        if case .stopped = outcome { return .warning }
+        if hasFindings { return .warning }
+        return outcome == .dryRun ? .notice : .good
     }
 
-    private static let columns =
-        [Report.Column(title: "documents", isNumber: true)]
-        + ["reason", "_id"].map { Report.Column(title: $0) }
+    private static let columns: [Report.Column] = [.number("documents"), "reason", "_id"]
 
-    private var changes: Report.Section {
-        let (missing, attempts) = (found.journal.missing, found.journal.attempts.counted("chunk"))
+    private var notUndone: Report.Section {
+        let (missing, attempts) = (journal.missing, journal.attempts.counted("chunk"))
         let (are, their) = missing == 1 ? ("is", "its") : ("are", "their")
         let incomplete = finding(
             "chunks are missing from the journal", missing, [],
@@ -95,17 +122,17 @@ package struct UndoResult: Reportable {
                 + "be undone")
         return Report.Section(
             name: "Not undone", columns: Self.columns,
-            findings: found.skipped.filter { $0.count > 0 }.map {
+            findings: skipped.filter { $0.count > 0 }.map {
                 finding(
                     $0.left.text, $0.count, $0.ids, "skipped, \($0.left.text): \($0.count.grouped)",
                     isTrouble: $0.left.reason.isTrouble)
             } + (missing > 0 ? [incomplete] : []))
     }
 
-    private var children: Report.Section {
+    private var kept: Report.Section {
         Report.Section(
             name: "Kept in other collections", columns: Self.columns,
-            findings: (found.children?.left ?? []).map {
+            findings: (children?.left ?? []).map {
                 finding(
                     "\($0.namespace): \($0.reason.text)", $0.count, $0.ids,
                     "kept in \($0.namespace), \($0.reason.text): \($0.count.grouped)")
@@ -119,20 +146,14 @@ package struct UndoResult: Reportable {
     ) -> Report.Finding {
         let shown = ids.isEmpty ? "" : Self.shown(ids, of: count)
         return Report.Finding(
-            level: isTrouble ? .error : .notice, isFailure: isTrouble, code: reason, subject: "",
-            message: message + (shown.isEmpty ? "" : ", \(shown)"),
-            cells: [
-                Report.Cell(count.grouped), Report.Cell(reason, level: isTrouble ? .error : .notice),
-                Report.Cell(shown, isCode: true),
-            ])
+            count, reason, ids: shown, message: message + (shown.isEmpty ? "" : ", \(shown)"), isTrouble: isTrouble)
     }
 
-    /// The maximum number of `_id`s that are shown for each reason.
     private static let maximumShown = 10
 
     private static func shown(_ ids: [BSONValue], of count: Int) -> String {
         "\(count > min(ids.count, maximumShown) ? "such as " : "")_id "
-            + ids.prefix(maximumShown).map(ShellLiteral.text).joined(separator: ", ")
+            + ids.prefix(maximumShown).map(\.shellText).joined(separator: ", ")
     }
 }
 
