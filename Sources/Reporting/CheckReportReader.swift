@@ -205,9 +205,7 @@ extension LocatedBSON {
     /// The object with this name; `nil` if there is none, or another value.
     fileprivate func object(_ name: String) -> LocatedBSON? { self[name].flatMap { $0.members == nil ? nil : $0 } }
 
-    fileprivate func counts<Counts>(
-        _ keys: CountKeys<Counts>, in counts: Counts
-    ) throws(SchemaError) -> Counts {
+    fileprivate func counts<Counts>(_ keys: CountKeys<Counts>, in counts: Counts) throws(SchemaError) -> Counts {
         var counts = counts
         for (key, path) in keys { counts[keyPath: path] = try integer(key) }
         return counts
@@ -222,9 +220,7 @@ extension LocatedBSON {
         return member
     }
 
-    private func value<T>(
-        _ name: String, _ kind: String, _ value: (LocatedBSON) -> T?
-    ) throws(SchemaError) -> T {
+    private func value<T>(_ name: String, _ kind: String, _ value: (LocatedBSON) -> T?) throws(SchemaError) -> T {
         let member = try member(name)
         guard let value = value(member) else { throw member.failure("\(name) is \(member.kind), not \(kind)") }
         return value

@@ -1,10 +1,11 @@
 import BSON
 import Foundation
 import FoundationXML
-import Reporting
 import SchemaChange
 import ServerSchema
 import Testing
+
+@testable import Reporting
 
 @Suite struct DiffFormsTests {
     @Test func gitHubShowsEachChangeAtItsPlace() throws {
@@ -44,8 +45,8 @@ import Testing
 
     @Test func gitHubCommandsAreEscaped() {
         let place = SourceLocation(file: "a,b:c%\r\n.json", line: 3, column: 4)
-        let annotations = [
-            GitHubAnnotations.Annotation(level: .warning, place: place, title: "t:,", message: "100%\r\nx: y, z"),
+        let annotations: [GitHubAnnotations.Annotation] = [
+            .init(level: .warning, place: place, title: "t:,", message: "100%\r\nx: y, z"),
             .init(level: .notice, title: "t", message: "m"),
             .init(level: .error, place: SourceLocation(whole: "f"), title: "t", message: ""),
         ]

@@ -138,8 +138,7 @@ extension Explanation.Section {
     package static let prismaErrors = Self(
         "Errors of Prisma clients", "an error of a Prisma client", ["Prisma's error", "which documents", "what to do"])
     package static let schemas = Self("Schemas", "a rule of lint", documents.columns)
-    package static let prismaSchemas = Self(
-        "Prisma schemas", "a rule of lint for Prisma schemas", documents.columns)
+    package static let prismaSchemas = Self("Prisma schemas", "a rule of lint for Prisma schemas", documents.columns)
     package static let changes = Self(
         "Changes", "a change between two schemas",
         ["server", "client", "what it means", "example", "what to do", "source"])

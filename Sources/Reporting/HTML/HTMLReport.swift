@@ -1,4 +1,5 @@
 package import BSON
+import ServerSchema
 
 /// A report as one self-contained HTML file, without network access and without scripts.
 package struct HTMLReport {
@@ -11,6 +12,7 @@ package struct HTMLReport {
 
     /// The report as HTML, which ends with a line break.
     package var text: String {
+        let moment: HTML = time.map { ", <time>\($0.description)</time>" } ?? ""
         let page: HTML = """
             <!doctype html>
             <html lang="en">
@@ -42,7 +44,7 @@ package struct HTMLReport {
             \([parts, facts] + figures + tables + sections + [notes])</main>
             <footer>
             <p>\(report.headline)</p>
-            <p class="release">shipshape \(Release.text)\([time].compactMap { $0.map { ", <time>\("\($0)")</time>" } })</p>
+            <p class="release">shipshape \(Release.text)\(moment)</p>
             </footer>
             </body>
             </html>
@@ -127,7 +129,7 @@ package struct HTMLReport {
             return "<td class=\"\(column.kind)\" data-label=\"\(column.title)\">\(verdict ?? text)</td>"
         }
         let more: [HTML] =
-            [finding.place].compactMap { $0.map { "<p class=\"place\"><code>\("\($0)")</code></p>" } }
+            (finding.place.map { ["<p class=\"place\"><code>\($0.description)</code></p>"] } ?? [])
             + finding.details.map { "<p>\($0)</p>" }
             + finding.commands.map { "<pre tabindex=\"0\"><code>\($0)</code></pre>" }
         let row = "<tr class=\"more\"><td colspan=\"\(columns.count)\">\(more)</td></tr>\n" as HTML

@@ -90,8 +90,7 @@ package struct RunMetrics: Sendable {
     }
 
     private func rate(_ documents: Int, _ seconds: Double) -> Metric {
-        Metric(
-            "documents_per_second", "How fast the run went.", labels, seconds > 0 ? Double(documents) / seconds : 0)
+        Metric("documents_per_second", "How fast the run went.", labels, seconds > 0 ? Double(documents) / seconds : 0)
     }
 }
 

@@ -37,10 +37,7 @@ package struct PartnerInitResult: Reportable {
 
     package var report: Report {
         var report = created.map(result) ?? planned
-        report.figures.facts = [
-            Report.Fact("documents", plan.documents),
-            Report.Fact("copied", created?.copied ?? 0),
-        ]
+        report.figures.facts = [Report.Fact("documents", plan.documents), Report.Fact("copied", created?.copied ?? 0)]
         (report.next, report.style.listsFindings) = (next, true)
         return report
     }

@@ -59,9 +59,7 @@ package struct EnforceResult: Reportable {
         let rows = [("done", found.done), ("to come", found.toCome)].flatMap { title, commands in
             commands.map { [Report.Cell(title), .code(EnforceWords.command($0, of: found.namespace))] }
         }
-        report.tables = [
-            Report.Table(title: "The commands, in mongosh", columns: ["when", "command"], rows: rows)
-        ]
+        report.tables = [Report.Table(title: "The commands, in mongosh", columns: ["when", "command"], rows: rows)]
         report.notes += found.notes
         return report
     }

@@ -93,8 +93,7 @@ package struct UnsyncedResult: Reportable {
                 return Report.Finding(
                     level: isOpen ? .error : .notice, isFailure: isOpen, code: "unsynced",
                     subject: collection.namespace.map { "\($0)" } ?? "",
-                    message: zip(columns, cells).dropFirst().map { "\($0.title) \($1.text)" }.joined(
-                        separator: ", "),
+                    message: zip(columns, cells).dropFirst().map { "\($0.title) \($1.text)" }.joined(separator: ", "),
                     cells: cells)
             })
     }
