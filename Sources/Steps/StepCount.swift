@@ -26,6 +26,12 @@ package struct StepCount: Sendable {
     }
 }
 
+extension StepCount.Skipped {
+    init(_ reason: CompiledStep.Reason, count: Int = 0, samples: [BSONValue] = []) {
+        self.init(reason: reason.rawValue, isTrouble: reason.isTrouble, count: count, samples: samples)
+    }
+}
+
 extension StepCount {
     /// Returns the sum of two counts of the same step, for different documents.
     func adding(_ other: Self) -> Self {
@@ -48,9 +54,7 @@ extension StepCount {
         let index =
             skipped.firstIndex { $0.reason == reason.rawValue }
             ?? {
-                skipped.append(
-                    StepCount.Skipped(
-                        reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
+                skipped.append(Skipped(reason))
                 return skipped.count - 1
             }()
         skipped[index].count += 1

@@ -61,6 +61,7 @@ package struct StepFinder: Sendable {
                     isAboutElements: step.isAboutElements, update: update))
         }
         (self.questions, self.group) = (questions, group)
+        nothing = Found(of: steps)
         touched = isInTurn ? steps.touchedTopLevel : []
     }
 
@@ -87,6 +88,11 @@ package struct StepFinder: Sendable {
         /// The first `_id`s of the documents that a step skips, at most ``Survey/samples`` for each reason.
         var samples: [Finding: [BSONValue]] = [:]
 
+        init(of steps: [CompiledStep], documents: Int = 0) {
+            findings = steps.map { Array(repeating: 0, count: $0.reasonNames.count + 1) }
+            self.documents = documents
+        }
+
         /// Adds documents that have the same findings to the counts.
         package mutating func add(_ findings: [Finding], count: Int = 1) {
             documents += count
@@ -104,19 +110,21 @@ package struct StepFinder: Sendable {
             }
         }
 
-        /// Adds the counts of other documents.
-        package mutating func add(_ other: Found) {
+        /// Returns the sum of these counts and those of other documents.
+        package func adding(_ other: Found) -> Found {
+            var sum = self
             for step in findings.indices {
-                for code in findings[step].indices { findings[step][code] += other.findings[step][code] }
+                for code in findings[step].indices { sum.findings[step][code] += other.findings[step][code] }
             }
-            needing += other.needing
-            documents += other.documents
-            samples.merge(other.samples) { Array(($0 + $1).prefix(Survey.samples)) }
+            sum.needing += other.needing
+            sum.documents += other.documents
+            sum.samples.merge(other.samples) { Array(($0 + $1).prefix(Survey.samples)) }
+            return sum
         }
     }
 
     /// The counts before the first document, which are all 0.
-    package var nothing: Found { Found(findings: questions.map { Array(repeating: 0, count: $0.reasons.count + 1) }) }
+    package let nothing: Found
 
     /// Returns the memory in which the finder evaluates one document after another.
     package func frame() -> Frame { group.frame() }

@@ -27,12 +27,6 @@ package struct Survey {
         package var documents: Int
     }
 
-    /// The numbers of documents by finding; `r0s1c2` is the name for pass 0 over the steps, step 1 and finding 2.
-    ///
-    /// Passes, steps and findings are numbered from 0; ``CompiledStep/finding`` lists the findings. The name
-    /// `documents` stands for all documents, and the name `any` for the documents that need a step.
-    private typealias Counts = [String: Int]
-
     package let job: CompiledJob
     let collection: MongoCollection
     private(set) var scope: ReadScope
@@ -101,7 +95,7 @@ package struct Survey {
 
     private func runAtOnce() throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
-        var result = try result(evaluatesAtOnce ? countsAtOnce() : countsInTurn())
+        var result = try evaluatesAtOnce ? result(countsAtOnce()) : resultInTurn()
         if !job.isServerSide { try addEvaluated(to: &result) }
         return try counted(result)
     }
@@ -137,12 +131,12 @@ package struct Survey {
         let (job, surveysAfter) = (job, surveysAfter)
         return try counted(
             result(
-                parts.reduce([:] as Counts, on: pool, and: collection) { part, collection in
+                parts.reduce(StepFinder.Found(of: job.steps), on: pool, and: collection) { part, collection in
                     var survey = Survey(job: job, collection: collection, surveysAfter: surveysAfter)
                     survey.part = part
                     return try survey.countsAtOnce()
                 } combining: {
-                    $0.merging($1, uniquingKeysWith: +)
+                    $0.adding($1)
                 }))
     }
 
@@ -165,7 +159,7 @@ package struct Survey {
         let first: [BSONDocument] = [["$match": .object(quick)], ["$limit": 1], ["$project": ["_id": 1]]]
         var cursor = collection.aggregate(first, options: options)
         guard try cursor.nextDocument() == nil else { return nil }
-        return try counted(result([:]))
+        return try counted(result(StepFinder.Found(of: job.steps)))
     }
 
     /// Returns how many documents need the job.
@@ -214,41 +208,27 @@ package struct Survey {
     }
 
     /// Returns the counts by step, with a few `_id`s for each reason to skip documents.
-    /// - Parameter samples: returns the `_id`s of a few documents with the given finding. If it is `nil` or returns no
-    ///   `_id`s, a query finds them on the server.
-    private func result(
-        _ counts: Counts, samples: ((StepFinder.Finding) -> [BSONValue])? = nil
-    ) throws(MongoError) -> Result {
-        func count(_ name: String) -> Int { counts[name] ?? 0 }
+    ///
+    /// If `found` has no `_id`s for a reason, a query finds them on the server.
+    /// - Parameter after: for each step, the number of documents that it would still change after the job; with `nil`,
+    ///   the counts before the job stand for them.
+    func result(_ found: StepFinder.Found, after: [Int]? = nil) throws(MongoError) -> Result {
         var before: [StepCount] = []
-        var after: [StepCount] = []
         for (index, step) in passes.steps.enumerated() {
             var skipped: [StepCount.Skipped] = []
             for (code, reason) in step.reasons.enumerated() {
-                let found = count("r0s\(index)c\(code + 2)")
-                var ids = samples?(StepFinder.Finding(step: index, code: code + 1)) ?? []
-                if ids.isEmpty, found > 0 { ids = try sampleIDs(step: index, where: reason.when) }
-                skipped.append(
-                    StepCount.Skipped(
-                        reason: reason.reason.rawValue, isTrouble: reason.reason.isTrouble, count: found,
-                        samples: ids))
+                let count = found.findings[index][code + 1]
+                var ids = found.samples[StepFinder.Finding(step: index, code: code + 1)] ?? []
+                if ids.isEmpty, count > 0 { ids = try sampleIDs(step: index, where: reason.when) }
+                skipped.append(StepCount.Skipped(reason.reason, count: count, samples: ids))
             }
-            for reason in step.step.kind.clientReasons {
-                skipped.append(
-                    StepCount.Skipped(
-                        reason: reason.rawValue, isTrouble: reason.isTrouble, count: 0, samples: []))
-            }
+            skipped += step.step.kind.clientReasons.map { StepCount.Skipped($0) }
             before.append(
-                StepCount(
-                    step: step.step.description, needing: count("r0s\(index)c1"), skipped: skipped))
-            after.append(
-                StepCount(
-                    step: step.step.description, needing: count("r\(passes.count - 1)s\(index)c1"),
-                    skipped: skipped))
+                StepCount(step: step.step.description, needing: found.findings[index][0], skipped: skipped))
         }
-        return Result(
-            before: before, after: after, needing: count(passes.hasOneStep ? "r0s0c1" : "any"),
-            documents: count("documents"))
+        var result = Result(before: before, after: before, needing: found.needing, documents: found.documents)
+        for (index, needing) in (after ?? []).enumerated() { result.after[index].needing = needing }
+        return result
     }
 
     /// Whether the survey has one pass, and all steps can be evaluated on the document as it is before the job.
@@ -261,7 +241,7 @@ package struct Survey {
 
     /// Counts the documents by grouping them by the findings of all steps, which is cheaper than a sum for each
     /// finding.
-    private func countsAtOnce() throws(MongoError) -> Counts {
+    private func countsAtOnce() throws(MongoError) -> StepFinder.Found {
         let steps = job.steps.map { $0.knowing(AlteredDocument(knownAt: "$altered")) }
         var findings: [Expression] = steps.map(\.finding)
         findings += steps.filter(\.isAboutElements).map(\.reasonCodes)
@@ -270,16 +250,12 @@ package struct Survey {
         let group: BSONDocument = ["_id": all.bson, "n": ["$sum": 1]]
         // This filter excludes only documents in which no step finds anything, and costs a third of the `$group` stage.
         let isAnything = StepFinder.isAnything(job.steps)
-        let found: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
-        var cursor = collection.aggregate(stages + found + [["$group": .object(group)]], options: options)
-        var counts: Counts = [:]
+        let relevant: [BSONDocument] = scope.isWhole ? [["$match": .object(isAnything.filter)]] : []
+        var cursor = collection.aggregate(stages + relevant + [["$group": .object(group)]], options: options)
+        var counts = StepFinder.Found(of: job.steps)
         while let document = try cursor.nextDocument() {
             guard let number = document["n"]?.integer, let found = document["_id"]?.document?.values else { continue }
-            counts["documents", default: 0] += number
-            // No step depends on what another step writes, so a document needs the job if it needs any step.
-            if found.prefix(job.steps.count).contains(where: { $0.integer == 1 }) {
-                counts["any", default: 0] += number
-            }
+            var findings: [StepFinder.Finding] = []
             var next = job.steps.count
             for (index, step) in job.steps.enumerated() {
                 var codes: Set<Int> = found[index].integer.map { [$0] } ?? []
@@ -287,8 +263,9 @@ package struct Survey {
                     codes = codes.intersection([1]).union(found[next].document?.values.compactMap(\.integer) ?? [])
                     next += 1
                 }
-                for code in codes where code > 0 { counts["r0s\(index)c\(code)", default: 0] += number }
+                for code in codes where code > 0 { findings.append(StepFinder.Finding(step: index, code: code - 1)) }
             }
+            counts.add(findings, count: number)
         }
         return counts
     }
@@ -331,20 +308,17 @@ package struct Survey {
             ? evaluated : .sum([evaluated, try run(over: unevaluated.commandSlices(count: 1_000))])
     }
 
-    /// Returns the counts of documents that the client has evaluated.
-    func result(_ found: StepFinder.Found) throws(MongoError) -> Result {
-        var counts: Counts = ["documents": found.documents, "any": found.needing]
-        for (step, findings) in found.findings.enumerated() {
-            for (code, count) in findings.enumerated() { counts["r0s\(step)c\(code + 1)"] = count }
-        }
-        return try result(counts) { found.samples[$0] ?? [] }
-    }
-
-    private func countsInTurn() throws -> Counts {
+    private func resultInTurn() throws -> Result {
         var cursor = collection.aggregate(
             stages + passes.stages + [["$group": .object(passes.totals)]], options: options)
-        let sums = try cursor.nextDocument().map { try $0.elements() } ?? []
-        return Dictionary(uniqueKeysWithValues: sums.map { ($0.name, $0.value.integer ?? 0) })
+        let names = try cursor.nextDocument().map { try $0.elements() } ?? []
+        let sums = Dictionary(uniqueKeysWithValues: names.map { ($0.name, $0.value.integer ?? 0) })
+        var found = StepFinder.Found(of: job.steps, documents: sums["documents"] ?? 0)
+        for (step, findings) in found.findings.enumerated() {
+            for code in findings.indices { found.findings[step][code] = sums["r0s\(step)c\(code + 1)"] ?? 0 }
+        }
+        found.needing = passes.hasOneStep ? found.findings[0][0] : sums["any"] ?? 0
+        return try result(found, after: job.steps.indices.map { sums["r\(passes.count - 1)s\($0)c1"] ?? 0 })
     }
 
     private func sampleIDs(step: Int, where condition: Expression) throws(MongoError) -> [BSONValue] {

@@ -25,7 +25,7 @@ final class DryRead: Sendable {
         var unevaluated: [BSONValue] = []
 
         fileprivate mutating func add(_ other: Counts) {
-            found.add(other.found)
+            found = found.adding(other.found)
             preview.add(other.preview)
             unevaluated += other.unevaluated
         }
@@ -164,7 +164,7 @@ final class DryRead: Sendable {
                 let count = try runner.retry.run {
                     var count = PreviewCount(job: runner.job)
                     let preview = Preview(
-                        .ids(ids), through: runner.job.whole, by: nil, in: runner.job.context(collection),
+                        .ids(ids), through: runner.job.whole, in: runner.job.context(collection),
                         onlyNeeding: false)
                     _ = try count.read(preview, number: 0)
                     count.endChunk()

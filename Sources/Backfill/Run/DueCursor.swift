@@ -22,18 +22,10 @@ struct DueCursor: ~Copyable {
         case whole
     }
 
-    // Exactly one of the following five cursors is set; the scope, the phase and the detail decide which one.
+    // Exactly one of the following three cursors is set; the scope, the phase and the detail decide which one.
     private var ids: Cursor?
     private var reading: DueReading?
-    private var touched: TouchedFields?
-    private var preview: Preview?
-    private var evaluation: Evaluation?
-    /// The fields whose positions in each document the journal needs; `nil` if the phase neither removes nor moves a
-    /// field.
-    ///
-    /// Used only with ``preview``.
-    private var placed: [String]?
-    private let evidence: DocumentEvidence
+    private var asked: AskedDocuments?
     private var isOver = false
 
     /// - Parameters:
@@ -46,38 +38,25 @@ struct DueCursor: ~Copyable {
         _ scope: ReadScope, of phase: Phase, _ detail: Detail, in context: ClientContext, collectionUUID: BSONValue?,
         evidence: DocumentEvidence? = nil, watch: ChangeWatch? = nil
     ) throws(MongoError) {
-        self.evidence = evidence ?? DocumentEvidence([])
-        // Only a `DueReading` reports to `watch` what the steps find in the documents; the other four cursors do not.
+        let evidence = evidence ?? DocumentEvidence([])
+        // Only a `DueReading` reports to `watch` what the steps find in the documents; the other cursors do not.
         defer { if reading == nil { watch?.giveUp() } }
-        switch detail {
-        case .id:
-            reading = try DueReading(
-                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: nil,
-                watch: watch)
-            guard reading == nil else { return }
-            let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
-            ids = context.collection.aggregate(
-                scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
-                options: scope.options("find", more))
-        case .touched:
-            reading = try DueReading(
-                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence,
-                watch: watch)
-            guard reading == nil else { return }
-            touched = TouchedFields(
-                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: self.evidence)
-        case .whole where phase.isServerSide:
-            let evaluator = scope.isWhole ? try PhaseEvaluator(phase, for: scope, in: context.collection) : nil
-            preview = Preview(scope, through: phase, by: evaluator, in: context, onlyNeeding: true)
-            placed = phase.removesFields ? phase.touched : nil
-        case .whole:
-            evaluation = Evaluation(scope, through: phase.steps, in: context, onlyNeeding: true, where: phase.isThrough)
+        reading = try DueReading(
+            scope, of: phase, detail, in: context, collectionUUID: collectionUUID, evidence: evidence, watch: watch)
+        guard reading == nil else { return }
+        guard detail == .id else {
+            asked = AskedDocuments(
+                scope, of: phase, detail, in: context, collectionUUID: collectionUUID, evidence: evidence)
+            return
         }
+        let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
+        ids = context.collection.aggregate(
+            scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
+            options: scope.options("find", more))
     }
 
     /// Reads the `_id`s of all documents of a scope, without a look at what they need.
     init(all scope: ReadScope, in collection: MongoCollection, collectionUUID: BSONValue?) {
-        evidence = DocumentEvidence([])
         let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
         ids = collection.aggregate(
             scope.stages() + [["$project": ["_id": 1]]], options: scope.options("find", more))
@@ -96,25 +75,7 @@ struct DueCursor: ~Copyable {
     private mutating func found() throws -> DueDocument? {
         if let id = try nextID() { return DueDocument(id: id) }
         if let document = try reading?.next() { return document }
-        if let document = try touched?.next() { return document }
-        while let outcome = try preview?.next() {
-            guard let id = outcome.after["_id"], let before = outcome.before else { continue }
-            let positions = try placed.map { try before.positions(of: $0) }
-            return DueDocument(
-                id: id,
-                change: DueDocument.Change(
-                    before: before, after: outcome.after, positions: positions,
-                    evidence: try evidence.digest(of: before)))
-        }
-        while let outcome = try evaluation?.next() {
-            guard outcome.isChanged, let id = outcome.before["_id"] else { continue }
-            return DueDocument(
-                id: id,
-                change: DueDocument.Change(
-                    before: outcome.before, after: outcome.after, evidence: try evidence.digest(of: outcome.before),
-                    created: outcome.created))
-        }
-        return nil
+        return try asked?.next()
     }
 
     private mutating func nextID() throws -> BSONValue? {
@@ -139,6 +100,47 @@ struct DueCursor: ~Copyable {
             documents.append(document)
         }
         return documents
+    }
+}
+
+/// The documents that need a phase and that the client does not evaluate, with their changes.
+struct AskedDocuments: ~Copyable {
+    // Exactly one of the following two cursors is set.
+    private var touched: TouchedFields?
+    private var preview: Preview?
+    /// The fields whose positions in each document the journal needs; `nil` if the phase neither removes nor moves a
+    /// field.
+    ///
+    /// Used only with ``preview``.
+    private let placed: [String]?
+    private let evidence: DocumentEvidence
+
+    init(
+        _ scope: ReadScope, of phase: Phase, _ detail: DueCursor.Detail, in context: ClientContext,
+        collectionUUID: BSONValue?, evidence: DocumentEvidence
+    ) {
+        self.evidence = evidence
+        placed = phase.isServerSide && phase.removesFields ? phase.touched : nil
+        if detail == .touched {
+            touched = TouchedFields(
+                scope, of: phase, in: context.collection, collectionUUID: collectionUUID, evidence: evidence)
+        } else {
+            preview = Preview(scope, through: phase, in: context, onlyNeeding: true)
+        }
+    }
+
+    mutating func next() throws -> DueDocument? {
+        if let document = try touched?.next() { return document }
+        while let outcome = try preview?.next() {
+            guard let id = outcome.after["_id"], let before = outcome.before else { continue }
+            let positions = try placed.map { try before.positions(of: $0) }
+            return DueDocument(
+                id: id,
+                change: DueDocument.Change(
+                    before: before, after: outcome.after, positions: positions,
+                    evidence: try evidence.digest(of: before), created: outcome.change.created))
+        }
+        return nil
     }
 }
 

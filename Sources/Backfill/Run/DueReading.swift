@@ -9,13 +9,13 @@ import Steps
 
 /// Reads whole documents, and finds those that need a phase of the job.
 ///
-/// The client evaluates which documents need the phase, and computes the fields for the journal.
+/// The client evaluates which documents need the phase, and computes their changes.
 ///
 /// The server evaluates only the documents that the client cannot evaluate, so that the server has more time for
 /// writes.
 struct DueReading: ~Copyable {
     private var finder: DueFinder
-    private let collection: MongoCollection
+    private let context: ClientContext
     private let collectionUUID: BSONValue?
     private var cursor: Cursor
     private var isOver = false
@@ -25,7 +25,7 @@ struct DueReading: ~Copyable {
     private var notes: FindingNotes?
     /// The `_id`s of documents that the client could not evaluate; the server evaluates them next.
     private var unknown: [BSONValue] = []
-    private var asked: TouchedFields?
+    private var asked: AskedDocuments?
 
     /// The number of documents in ``unknown`` that is enough to let the server evaluate them before more documents are
     /// read.
@@ -33,20 +33,22 @@ struct DueReading: ~Copyable {
 
     /// Starts to read the documents of a scope.
     /// - Parameters:
-    ///   - evidence: the fields of which the journal keeps a digest; `nil` if only the `_id`s are wanted.
+    ///   - evidence: the fields of which the journal keeps a digest.
     ///   - watch: follows the changes during the run, and stores what the steps find in each document for the run's
     ///     survey; `nil` if the survey reads the documents again.
     /// - Returns: `nil` if the server has to find the documents: either the scope is only a part of the collection, or
     ///   ``PhaseEvaluator`` does not evaluate the phase.
     init?(
-        _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
-        evidence: DocumentEvidence?, watch: ChangeWatch? = nil
+        _ scope: ReadScope, of phase: Phase, _ detail: DueCursor.Detail, in context: ClientContext,
+        collectionUUID: BSONValue?, evidence: DocumentEvidence, watch: ChangeWatch?
     ) throws(MongoError) {
-        guard scope.isWhole, let evaluator = try PhaseEvaluator(phase, for: scope, in: collection) else { return nil }
-        finder = DueFinder(phase: phase, evaluator: evaluator, detail: evidence == nil ? .id : .touched, evidence)
-        (self.collection, self.collectionUUID) = (collection, collectionUUID)
+        guard scope.isWhole, let evaluator = try PhaseEvaluator(phase, for: scope, in: context.collection) else {
+            return nil
+        }
+        finder = DueFinder(phase: phase, evaluator: evaluator, detail: detail, evidence)
+        (self.context, self.collectionUUID) = (context, collectionUUID)
         notes = watch?.notes(by: evaluator)
-        cursor = collection.find(
+        cursor = context.collection.find(
             scope.filter(quick: watch.map(\.relevance) ?? phase.quickNeed),
             options: scope.options(
                 "find", since: watch?.start, batch: ReplySize.least,
@@ -61,8 +63,8 @@ struct DueReading: ~Copyable {
             if isOver || unknown.count >= Self.maximumUnknown {
                 guard let ids = unknown.commandSlices().first else { return nil }
                 unknown.removeFirst(ids.count)
-                asked = TouchedFields(
-                    .ids(ids), of: finder.phase, in: collection, collectionUUID: collectionUUID,
+                asked = AskedDocuments(
+                    .ids(ids), of: finder.phase, finder.detail, in: context, collectionUUID: collectionUUID,
                     evidence: finder.evidence)
                 continue
             }

@@ -61,7 +61,7 @@ final class PreviewPass: Sendable {
                     let (count, documents) = try runner.retry.run {
                         var count = PreviewCount(job: runner.job)
                         let preview = Preview(
-                            .span(next), through: runner.job.whole, by: nil, in: runner.job.context(collection),
+                            .span(next), through: runner.job.whole, in: runner.job.context(collection),
                             onlyNeeding: false)
                         let documents = try count.read(preview, number: number)
                         count.endChunk()

@@ -59,7 +59,7 @@ struct UniquePreview {
     private func census(_ keys: [UniqueKey], in collection: MongoCollection) throws -> UniqueCensus {
         let census = UniqueCensus(keys, of: runner.job.job.namespace)
         var preview = Preview(
-            .collection, through: runner.job.whole, by: nil, in: runner.job.context(collection), onlyNeeding: false)
+            .collection, through: runner.job.whole, in: runner.job.context(collection), onlyNeeding: false)
         while !runner.stop.isRaised, let outcome = try preview.next() { try census.add(outcome.after.view) }
         return census
     }
