@@ -176,10 +176,6 @@ extension CompiledExpression {
         if let left = left.number(in: document), let right = right.number(in: document) {
             return left.compared(to: right)
         }
-        switch leftType {
-        case .string, .symbol, .object, .array: if isCollated { throw NotEvaluated(.collation) }
-        default: break
-        }
         if case .element(let left) = left, case .element(let right) = right {
             return document.compare(left, to: right, of: document)
         }

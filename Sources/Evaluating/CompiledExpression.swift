@@ -3,8 +3,9 @@ package import Jobs
 
 /// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
-/// The evaluation throws ``NotEvaluated`` if the result depends on the server's version or on a collation, or if the
-/// evaluation reaches an unknown operator. `EvaluatorConformanceTests` compares the results with the server's.
+/// The evaluation throws ``NotEvaluated`` if the result depends on the server's version, or if the evaluation reaches an
+/// unknown operator. `EvaluatorConformanceTests` compares the results with the server's. The client evaluates nothing
+/// for a collection with a collation.
 package final class CompiledExpression: Sendable {
     let table: NodeTable
     private let root: NodeID
@@ -15,24 +16,21 @@ package final class CompiledExpression: Sendable {
     private let names: [String]
     /// Whether the expression reads more of the document than the fields of ``names``.
     private let readsMore: Bool
-    /// Whether the collection has a collation, which the server uses to compare texts.
-    let isCollated: Bool
 
     /// Compiles an expression; an unknown operator or variable in it throws only when the evaluation of a document
     /// reaches it.
-    /// - Parameter isCollated: whether the collection has a collation.
-    package convenience init(_ expression: Expression, isCollated: Bool = false) {
+    package convenience init(_ expression: Expression) {
         var group = SharedFields()
-        self.init(expression, isCollated: isCollated, in: &group)
+        self.init(expression, in: &group)
     }
 
     /// Compiles an expression of a group, whose expressions can be evaluated in one ``Frame``.
-    package init(_ expression: Expression, isCollated: Bool = false, in group: inout SharedFields) {
+    package init(_ expression: Expression, in group: inout SharedFields) {
         var compiler = ExpressionCompiler(group)
         root = compiler.compile(expression.bson)
         (table, names, readsMore) = (compiler.table, compiler.fieldNames, compiler.readsMore)
         group = compiler.group
-        (self.group, self.isCollated) = (group, isCollated)
+        self.group = group
     }
 
     package func holds(for document: borrowing BSONView) throws(NotEvaluated) -> Bool {
@@ -70,7 +68,6 @@ package final class CompiledExpression: Sendable {
 
 /// Evaluates the nodes of an expression as values.
 extension CompiledExpression {
-    /// Returns the name at a place of ``NodeTable/names``.
     private func name(_ place: Int32) -> String { table.names[Int(place)] }
 
     func value(

@@ -283,7 +283,6 @@ struct ExpressionCompiler {
         return table.add(.matches(subject, pattern: table.add(pattern: pattern)))
     }
 
-    /// Returns the value of a constant node; `nil` for any other node.
     private func value(of node: NodeID) -> BSONValue? {
         if case .constant(let place) = table[node] { table.constants[Int(place)] } else { nil }
     }
@@ -336,8 +335,8 @@ extension ExpressionCompiler {
         var types = TypeSet()
         for alias in aliases {
             guard case .string(let name) = alias else { return nil }
-            // If no BSON type has the name `name`, no value can match it, so `types` stays unchanged.
-            _ = types.insert(name)
+            // No value can match a name that no BSON type has.
+            types.insert(name)
         }
         if case .field(let index, let rest) = table[subject], rest.isEmpty {
             return table.add(.fieldHasType(index, types))

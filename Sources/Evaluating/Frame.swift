@@ -19,7 +19,6 @@ package struct SharedFields: Sendable {
         return names.count - 1
     }
 
-    /// Returns the memory for the evaluation of the group's expressions.
     package func frame() -> Frame { Frame(slotCount: slotCount) }
 }
 

@@ -144,15 +144,10 @@ struct TypeSet: Hashable, Sendable {
     }
     private static let missing: UInt64 = 1
 
-    /// Adds the type of this name, such as `string`; returns `false` if there is no type of that name.
-    mutating func insert(_ alias: String) -> Bool {
-        if alias == "missing" {
-            bits |= Self.missing
-            return true
-        }
-        guard let type = BSONType.all.first(where: { $0.description == alias }) else { return false }
-        bits |= Self.bit(type)
-        return true
+    /// Adds the type of this name, such as `string`; does nothing if there is no type of that name.
+    mutating func insert(_ alias: String) {
+        let type = BSONType.all.first { $0.description == alias }
+        bits |= alias == "missing" ? Self.missing : type.map(Self.bit) ?? 0
     }
 
     static let numbers = TypeSet([.int, .long, .double, .decimal])

@@ -1,32 +1,18 @@
 /// The error for an expression that the client cannot evaluate for a document exactly as the server does.
-package struct NotEvaluated: Error, Hashable, CustomStringConvertible {
+package struct NotEvaluated: Error, Hashable {
     /// The reason why the client cannot evaluate the expression.
     package enum Reason: Hashable, Sendable {
         /// The expression uses an operator, option or variable of this name that the client does not know.
         case operation(String)
         /// The server's result is not certain, for instance because it depends on the server's version.
         case version
-        /// The expression compares texts, objects or arrays, and the collection has a collation.
-        case collation
         /// The server ends the command with an error, or might do so.
         case failure
         /// The document is damaged.
         case damage
     }
 
-    /// The reason why the client cannot evaluate the expression.
     package let reason: Reason
 
     package init(_ reason: Reason) { self.reason = reason }
-
-    /// The reason why the client cannot evaluate the expression, in words.
-    package var description: String {
-        switch reason {
-        case .operation(let name): "the client does not know \(name)"
-        case .version: "the result depends on the server"
-        case .collation: "the collection's collation decides"
-        case .failure: "the server would refuse it"
-        case .damage: "the document is damaged"
-        }
-    }
 }

@@ -177,7 +177,6 @@ enum TypeConversion {
         switch value {
         case .objectID: return value
         case .string(let text): return ObjectID(text).map { .objectID($0) }
-        case .invalidString: return nil
         default: return nil
         }
     }

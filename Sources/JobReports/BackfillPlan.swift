@@ -6,26 +6,6 @@ package import Steps
 /// The facts about a run that are known before it writes anything; the operator reads them and decides whether to
 /// start.
 package struct BackfillPlan: Sendable {
-    /// The facts about the job's collection, as the plan found them.
-    package struct Collection: Sendable {
-        /// The number of documents in the job's scope; counted, or taken from the collection's metadata.
-        package var documents: Int
-        /// The collection's UUID; `nil` if the server reports none.
-        package var uuid: BSONValue?
-        /// Whether commands can name the UUID, so that the server refuses them if the collection has another UUID.
-        package var checksUUID = false
-        /// The average size of a document in bytes; `nil` if the server does not report it.
-        package var averageSize: Int?
-
-        package init(documents: Int, uuid: BSONValue? = nil, checksUUID: Bool = false, averageSize: Int? = nil) {
-            (self.documents, self.averageSize) = (documents, averageSize)
-            (self.uuid, self.checksUUID) = (uuid, checksUUID)
-        }
-
-        /// The UUID to send with each command; `nil` if the server does not compare it with the collection's UUID.
-        package var checkedUUID: BSONValue? { checksUUID ? uuid : nil }
-    }
-
     /// The effect of the job on documents that sync under the active schema.
     package struct Risk: Sendable {
         /// The state of the unsync budget, which limits how many documents may be unsynced; `nil` when the job cannot
@@ -36,10 +16,6 @@ package struct BackfillPlan: Sendable {
         /// How many of the documents in ``madeUnsyncable`` already have a reservation in the unsync budget, from a
         /// killed run or from another job; ``headroom`` counts them as pending.
         package var recorded = 0
-
-        package init(headroom: Headroom? = nil, madeUnsyncable: Int = 0) {
-            (self.headroom, self.madeUnsyncable) = (headroom, madeUnsyncable)
-        }
     }
 
     /// The state of the deploy of the job's next schema.
@@ -55,7 +31,10 @@ package struct BackfillPlan: Sendable {
 
     package var job: String
     package var namespace: Namespace
-    package var collection: Collection
+    /// The number of documents in the job's scope; counted, or taken from the collection's metadata.
+    package var documents: Int
+    /// The job's collection, as the plan found it.
+    package let target: Target
     /// How many documents need at least one step; `nil` if not counted.
     package var needing: Int?
     /// How many documents each step would change or skip, counted before the run; empty if not counted.
@@ -65,7 +44,6 @@ package struct BackfillPlan: Sendable {
     /// How many chunks earlier runs wrote in the unfinished pass that this run continues; `nil` if there is no such
     /// pass.
     package var resumesAfter: Int?
-    /// The effect of the job on documents that sync under the active schema.
     package var risk = Risk()
     /// Notes for the operator, to be read before the run starts.
     ///
@@ -79,7 +57,6 @@ package struct BackfillPlan: Sendable {
     ///
     /// A paused job does not run.
     package var paused: Control.Mark?
-    /// The state of the deploy of the job's next schema.
     package var deploy = Deploy.notAsked
     /// Whether the job's state was `done` before this run.
     package var wasDone = false
@@ -88,18 +65,18 @@ package struct BackfillPlan: Sendable {
     /// The groups of metrics that cannot be read, so the run is not throttled by these metrics.
     package var missingMetrics: Set<ServerMetricsReader.Missing> = []
 
-    /// Creates a plan of a job that is not paused, and whose next schema need not be deployed.
     package init(
-        job: String, namespace: Namespace, collection: Collection, needing: Int?, before: [StepCount],
-        after: [StepCount], resumesAfter: Int?, risk: Risk = Risk(), notes: [String]
+        job: String, namespace: Namespace, documents: Int, target: Target, needing: Int?, before: [StepCount],
+        after: [StepCount], resumesAfter: Int?, notes: [String]
     ) {
-        (self.job, self.namespace, self.collection) = (job, namespace, collection)
+        (self.job, self.namespace, self.documents, self.target) = (job, namespace, documents, target)
         (self.needing, self.before, self.after) = (needing, before, after)
-        (self.resumesAfter, self.risk, self.notes) = (resumesAfter, risk, notes)
+        (self.resumesAfter, self.notes) = (resumesAfter, notes)
     }
+
     /// Adds the counts of a survey of the collection.
     package mutating func add(_ survey: Survey.Result) {
-        collection.documents = survey.documents
+        documents = survey.documents
         (needing, before, after) = (survey.needing, survey.before, survey.after)
     }
 }

@@ -49,7 +49,6 @@ package struct BackfillReport: Sendable {
 
     package var job: String
     package var namespace: Namespace
-    /// How the run ended.
     package var outcome: Outcome
     /// Whether the run was a dry run, and wrote nothing; a signal may have stopped it.
     package var isDryRun: Bool { outcome == .dryRun || work.estimate != nil }
@@ -63,7 +62,6 @@ package struct BackfillReport: Sendable {
     /// In a dry run, these are the counts that a run would leave. Empty if a stop signal arrived before they were
     /// counted.
     package var after: [StepCount]
-    /// The work that the run did, or would do.
     package var work = Work()
     /// The skipped documents, as one group for each reason.
     ///
@@ -90,7 +88,6 @@ package struct BackfillReport: Sendable {
     /// Notes for the operator about facts that the other properties do not show.
     package var notes: [String] = []
 
-    /// Creates a report; the properties that are not parameters keep their defaults.
     package init(
         job: String, namespace: Namespace, outcome: Outcome, estimatedDocuments: Int, before: [StepCount],
         after: [StepCount]

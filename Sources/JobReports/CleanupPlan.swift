@@ -24,7 +24,6 @@ package struct CleanupPlan: Sendable {
     /// The marker fields, in which each document records that a step of the job is done.
     package var markers: [FieldPath] = []
 
-    /// Creates a plan for a job of which nothing is left to delete.
     package init(job: String, namespace: Namespace?) { (self.job, self.namespace) = (job, namespace) }
 
     /// Whether the plan has nothing that `job cleanup` would delete.

@@ -28,7 +28,6 @@ package struct DatabasesReport: Sendable {
             (self.database, self.job, self.outcome, self.exitCode) = (database, job, outcome, exitCode)
         }
 
-        /// The job's report; `nil` if there is none.
         package var report: BackfillReport? { if case .reported(let report) = outcome { report } else { nil } }
 
         /// How many documents the job changed, or would change; `nil` if nothing was run.

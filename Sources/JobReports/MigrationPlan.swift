@@ -31,7 +31,6 @@ package struct JobAftermath: Sendable {
     /// The job's schemas, as its first run recorded them.
     package var schemas: [BSONDocument]
 
-    /// Creates a description of the events of a job that was not undone.
     package init(deployed: ServerTime?, schemas: [BSONDocument]) { (self.deployed, self.schemas) = (deployed, schemas) }
 }
 
@@ -49,7 +48,6 @@ extension JobFolder.Entry {
 /// The comparison of a folder of jobs with the jobs that were applied; it shows which jobs are still to be run.
 package struct MigrationPlan: Sendable {
     package struct Item: Sendable {
-        /// The job, with its file and its digest.
         package var entry: JobFolder.Entry
         /// The record that shows when the job was applied; `nil` if it was not applied.
         package var applied: AppliedJob?
@@ -119,7 +117,6 @@ package struct MigrationPlan: Sendable {
         waiting.first.flatMap { entry in items.map(\.entry).first { $0.sharesDeploy(with: entry) } }
     }
 
-    /// Whether a job is pending and does not wait for a deploy.
     private static func isDue(_ item: Item) -> Bool { item.isPending && !item.waitsForDeploy }
 
     /// The jobs that were never applied although they come before an applied job in the folder.

@@ -16,7 +16,6 @@ package struct MigrationReport: Sendable {
     /// The path of ``MigrationPlan/deployToRecord``.
     package let deployToRecord: String?
 
-    /// Creates the report before any job is run.
     package init(isDryRun: Bool, _ plan: MigrationPlan) {
         self.isDryRun = isDryRun
         remaining = plan.pending.map(\.name)

@@ -22,7 +22,6 @@ package struct RebindPlan: Sendable {
     /// document.
     package var hasLast: Bool?
 
-    /// Creates a comparison in which all counts are 0, because the journal has not been read yet.
     package init(job: String, namespace: Namespace, was: BSONValue, now: BSONValue) {
         (self.job, self.namespace, self.was, self.now) = (job, namespace, was, now)
     }

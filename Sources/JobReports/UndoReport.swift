@@ -24,7 +24,6 @@ package struct UndoReport: Sendable {
 
     /// The reason why a document is skipped, and the server's error code.
     package struct LeftDocument: Hashable, Sendable {
-        /// The reason why the document is skipped.
         package var reason: Reason
         /// The server's error code; `nil` unless the server refused to restore the document.
         package var code: Int?
@@ -34,11 +33,9 @@ package struct UndoReport: Sendable {
 
     /// The documents that are skipped for one reason.
     package struct Skipped: Sendable {
-        /// The reason why the documents are skipped, and the server's error code.
         package var left: LeftDocument
         /// The `_id`s of the first thousand documents that are skipped for this reason.
         package var ids: [BSONValue]
-        /// The number of documents that were skipped for this reason.
         package var count: Int
 
         package init(left: LeftDocument, ids: [BSONValue], count: Int) {
@@ -61,13 +58,10 @@ package struct UndoReport: Sendable {
 
     /// Documents that the job inserted in another collection, and that stay there for one reason.
     package struct LeftChildren: Sendable, Hashable {
-        /// The collection in which the documents stay.
         package var namespace: Namespace
-        /// The reason why the undo does not remove the documents.
         package var reason: ChildReason
         /// The `_id`s of the first thousand documents that stay.
         package var ids: [BSONValue] = []
-        /// The number of documents that stay for this reason.
         package var count = 0
 
         package init(namespace: Namespace, reason: ChildReason) {
@@ -86,7 +80,6 @@ package struct UndoReport: Sendable {
         /// The inserted documents that the undo leaves in their collections.
         package var left: [LeftChildren] = []
 
-        /// Creates the counts; all are 0 unless given.
         package init(removed: Int = 0, earlier: Int = 0, gone: Int = 0, left: [LeftChildren] = []) {
             (self.removed, self.earlier, self.gone, self.left) = (removed, earlier, gone, left)
         }
@@ -134,15 +127,12 @@ package struct UndoReport: Sendable {
 
     package var job: String
     package var namespace: Namespace
-    /// How the undo ended.
     package var outcome: Outcome
-    /// The numbers of chunks and changes in the job's journal.
     package var journal = Journal()
     /// Whether the documents were compared with the journal, so that the counts of documents are known.
     ///
     /// The value is `false` only for the plan of an undo whose operator is not asked.
     package var isCounted = true
-    /// The numbers of changes that this undo and earlier undos of the job undid, or would undo.
     package var taken = Taken()
     /// The skipped documents, as one group for each reason.
     package var skipped: [Skipped] = []
@@ -163,7 +153,6 @@ package struct UndoReport: Sendable {
     /// How long the undo took, in seconds.
     package var seconds = 0.0
 
-    /// Creates a report; the properties that are not parameters keep their defaults.
     package init(job: String, namespace: Namespace, outcome: Outcome) {
         (self.job, self.namespace, self.outcome) = (job, namespace, outcome)
     }

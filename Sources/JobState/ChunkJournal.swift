@@ -52,24 +52,13 @@ package struct ChunkJournal: Sendable {
         created.append(CreatedChild(creation).bson)
     }
 
-    /// Adds a document if it has an `_id` and the chunk changes one of the fields ``touched``.
+    /// Adds a document if the chunk changes one of the fields ``touched``.
     ///
-    /// `old` and `new` hold at least the fields ``touched``, as they are before the write and as they will be after it.
+    /// `before` and `after` hold at least the fields ``touched``, as they are before the write and will be after it.
     /// - Parameter positions: the positions of the fields ``touched`` among all fields of the document before the
     ///   write, −1 for a missing field; `nil` if the journal need not store positions.
-    /// - Parameter id: the document's `_id`; `nil` if `old` contains it.
     /// - Parameter evidence: the digests of the document's fields that ``evidence`` names; empty for none.
     /// - Returns: whether the document was added.
-    @discardableResult
-    package mutating func add(
-        _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil,
-        evidence: [UInt8] = []
-    ) throws(BSONError) -> Bool {
-        guard let id = id ?? old["_id"] else { return false }
-        return try add(id, before: old.view, after: new.view, positions: positions, evidence: evidence)
-    }
-
-    /// Adds a document with this `_id` if the chunk changes one of the fields ``touched``.
     @discardableResult
     package mutating func add(
         _ id: BSONValue, before: borrowing BSONView, after: borrowing BSONView, positions: [Int]? = nil,
@@ -155,7 +144,6 @@ package struct ChunkJournal: Sendable {
 
     /// The groups that one document of the collection `journal` will hold.
     private struct Part {
-        /// A group of documents with the same change.
         struct Group {
             /// The fields that the journal stores once for the group.
             let head: BSONDocument
@@ -168,17 +156,14 @@ package struct ChunkJournal: Sendable {
         private var indexes: [BSONDocument: Int] = [:]
         private(set) var size = 0
 
-        /// Returns the index of the group of documents with this change; `nil` if there is none.
         func group(of change: BSONDocument) -> Int? { indexes[change] }
 
-        /// Adds a group without documents, with the fields that are stored for the group, and returns its index.
         mutating func add(_ head: BSONDocument, of change: BSONDocument) -> Int {
             indexes[change] = groups.count
             groups.append(Group(head: head))
             return groups.count - 1
         }
 
-        /// Adds a document's `_id` and evidence to a group.
         mutating func append(_ id: BSONValue, to index: Int, size: Int, evidence: [UInt8]) {
             groups[index].ids.append(String(groups[index].count), id)
             groups[index].count += 1

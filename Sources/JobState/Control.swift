@@ -26,7 +26,6 @@ package struct Control: Hashable, Sendable {
     /// the deploy.
     package var isDeployVerified = false
 
-    /// Creates a control without requests.
     package init() {}
 
     /// Reads the field `control` of a job's record in the collection `jobs`.

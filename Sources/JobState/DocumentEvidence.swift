@@ -34,7 +34,6 @@ package struct DocumentEvidence: Hashable, Sendable {
         /// The size in bytes of a document that consists of the fields that were added so far.
         private var size = 5
 
-        /// Starts with no field.
         package init() {}
 
         /// Adds the digest of the next field; `element` is `nil` if the document lacks the field.

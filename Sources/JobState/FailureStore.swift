@@ -16,19 +16,6 @@ package struct Failure: Hashable, Sendable {
     /// The ``name`` of a document that the sync translator keeps locked.
     package static let locked = "locked by the sync translator"
 
-    package init(id: BSONValue, code: Int, name: String, phase: Int) {
-        self.id = id
-        self.code = code
-        self.name = name
-        self.phase = phase
-    }
-
-    /// Creates the failure of a document that the server refused with an error.
-    package init(_ id: BSONValue, _ error: MongoError, phase: Int) {
-        self.init(id: id, code: error.code.rawValue, name: Self.name(of: error), phase: phase)
-    }
-
-    /// Returns the failure of a document that the sync translator kept locked.
     package static func locked(_ id: BSONValue, phase: Int) -> Failure {
         Failure(id: id, code: 0, name: locked, phase: phase)
     }
@@ -51,6 +38,12 @@ package struct Failure: Hashable, Sendable {
     }
 }
 
+extension Failure {
+    package init(_ id: BSONValue, _ error: MongoError, phase: Int) {
+        self.init(id: id, code: error.code.rawValue, name: Self.name(of: error), phase: phase)
+    }
+}
+
 /// The collection `failed`: the documents that the job's runs skipped, because they could not be written.
 package struct FailureStore {
     let client: StoreClient
@@ -65,10 +58,8 @@ package struct FailureStore {
 
     /// Records documents that the sync translator kept locked, many in one command.
     package func skip(locked ids: [BSONValue], phase: Int) throws(MongoError) {
-        var keys: [BSONValue] = []
-        for id in ids { keys.append(failedKey(id)) }
         try client.upsert(
-            "failed", ids: keys,
+            "failed", ids: ids.map(failedKey),
             ["code": 0, "name": .string(Failure.locked), "phase": .integer(phase), "at": "$$NOW"])
     }
 
@@ -85,9 +76,7 @@ package struct FailureStore {
 
     /// Deletes the records of skipped documents that no longer need the job.
     package func forget(_ ids: [BSONValue]) throws(MongoError) {
-        var keys: [BSONValue] = []
-        for id in ids { keys.append(failedKey(id)) }
-        try client.delete("failed", ids: keys)
+        try client.delete("failed", ids: ids.map(failedKey))
     }
 
     private func failedKey(_ id: BSONValue) -> BSONValue { ["job": .string(job), "id": id] }

@@ -31,9 +31,7 @@ package struct JobStatus: Sendable {
 
     /// The runner that has the lease.
     package struct Holder: Hashable, Sendable {
-        /// The host name of the runner's machine.
         package var host: String
-        /// The runner's process id.
         package var process: Int
         /// When the runner took the lease; `nil` if the lease has no valid time.
         package var since: ServerTime?
@@ -44,7 +42,6 @@ package struct JobStatus: Sendable {
         package var at: ServerTime?
         /// The operator who acted, as `user@host`.
         package var by: String
-        /// The operator's action.
         package var what: String
     }
 
@@ -73,13 +70,11 @@ package struct JobStatus: Sendable {
     package var job: String
     /// The collection that the job writes; `nil` if the job's record names none.
     package var namespace: Namespace?
-    /// The job's activity.
     package var state = State.notStarted
     /// The server's time when this status was read.
     package var now: ServerTime
     /// When the job's first run began; `nil` if that is unknown.
     package var created: ServerTime?
-    /// The progress of the job.
     package var work = Work()
     /// When the job's runner last made progress, for instance finished a chunk, began a pass, or stopped waiting; `nil`
     /// if that is unknown.
@@ -102,21 +97,18 @@ package struct JobStatus: Sendable {
     ///
     /// While a runner may be writing a chunk, the number includes all documents that this chunk may make unsyncable.
     package var pendingReservations = 0
-    /// The operators' requests to the job, such as to pause.
     package var control = Control()
     /// The operators' actions, the oldest first.
     package var log: [LogLine] = []
 
-    /// Creates the status of a job of which only the name is known.
     package init(job: String, now: ServerTime) { (self.job, self.now) = (job, now) }
 }
 
 extension JobStatus {
-    /// Whether ``pendingReservations`` may be too high, because a chunk might leave some of the reserved documents
-    /// syncable.
-    package var areReservationsProvisional: Bool { !isFinal }
-
     /// Whether the job's counts stay the same until the job runs again.
+    ///
+    /// Otherwise, ``pendingReservations`` may be too high, because a chunk might leave some of the reserved documents
+    /// syncable.
     package var isFinal: Bool { [.done, .undone, .notStarted].contains(state) }
 
     /// The share of the work that is done, from 0 to 1; `nil` when it is unknown.

@@ -124,17 +124,13 @@ extension JobStore {
     /// - Returns: the job's record after the change; `nil` if the job was never started.
     @discardableResult
     package func steer(_ changes: BSONDocument, what: String, by person: String) throws(MongoError) -> BSONDocument? {
-        var builder = BSONBuilder()
-        for (path, value) in (try? changes.elements()) ?? [] { builder.append(path, value) }
-        builder.append(
-            "log",
-            [
-                "$slice": [
-                    ["$concatArrays": [["$ifNull": ["$log", []]], [Self.mark(by: person, ["what": .string(what)])]]],
-                    .integer(-Self.logLength),
-                ]
-            ])
-        return try client.modify("jobs", ["_id": .string(job)], [["$set": .object(builder.finish())]])
+        let log: BSONValue = [
+            "$slice": [
+                ["$concatArrays": [["$ifNull": ["$log", []]], [Self.mark(by: person, ["what": .string(what)])]]],
+                .integer(-Self.logLength),
+            ]
+        ]
+        return try client.modify("jobs", ["_id": .string(job)], [["$set": .object(changes.appending("log", log))]])
     }
 
     /// Records that the job's next schema is now the active one.
@@ -200,7 +196,6 @@ extension JobStore {
         return false
     }
 
-    /// Whether the job with the given name may have changed documents and was not undone.
     private func hasWritten(_ job: BSONValue) throws(MongoError) -> Bool {
         try client.count(
             "ranges",

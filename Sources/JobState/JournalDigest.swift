@@ -11,7 +11,6 @@ package struct JournalDigest: Hashable, Sendable {
     /// The number of bytes of a digest.
     static let width = 16
 
-    /// Creates the digest of a whole document.
     package init(of document: BSONDocument) {
         let digest = SHA256.digest(of: document.bytes)
         self.init(digest[..<Self.width])
@@ -51,13 +50,11 @@ package struct JournalDigest: Hashable, Sendable {
         (high, low) = (word(0), word(8))
     }
 
-    /// Appends the bytes of the digest.
     func append(to bytes: inout [UInt8]) {
         for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
         for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
     }
 
-    /// The digest as the binary value that is stored.
     var bson: BSONValue { Self.bson([self]) }
 
     /// The digests as one binary value, one after another.

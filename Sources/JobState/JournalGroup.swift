@@ -25,7 +25,6 @@ package struct JournalGroup {
     /// The paths that the write changed inside of changed fields that were objects before and after it, by the names of
     /// these fields, each with the digest of its value after the write.
     package let paths: [String: [(path: [String], after: JournalDigest)]]
-    /// The `_id`s of the group's documents.
     package let ids: [BSONValue]
     /// The digests by which undo recognizes that a document was replaced, in the order of ``ids`` and without
     /// separators; see ``DocumentEvidence``.
@@ -253,7 +252,6 @@ package struct JournalGroup {
 }
 
 extension [String] {
-    /// Returns the index of the name that has these bytes; `nil` if none has.
     fileprivate func firstIndex(where bytes: RawSpan) -> Int? {
         for (index, name) in enumerated() where bytes.isEqual(to: name) { return index }
         return nil

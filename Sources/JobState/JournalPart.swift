@@ -25,8 +25,6 @@ package struct JournalPart {
     package let position: JournalPosition
     /// The number of the pass over the collection in which the attempt was made.
     package let pass: Int
-    /// The index of the job's phase to which the attempt belongs.
-    package let phase: Int
     /// The number of chunks that were done before the attempt's documents were read.
     ///
     /// If one read supplies the documents of several chunks, these chunks have the same number.
@@ -44,12 +42,11 @@ package struct JournalPart {
     /// - Throws: ``BSONError`` when the document is damaged.
     init?(_ document: BSONDocument) throws(BSONError) {
         guard let key = document["_id"]?.document, let sequence = key["seq"]?.integer, let part = key["part"]?.integer,
-            let pass = document["pass"]?.integer, let phase = document["phase"]?.integer,
+            let pass = document["pass"]?.integer, document["phase"]?.integer != nil,
             let chunk = document["chunk"]?.document, let groups = document["groups"]?.document
         else { return nil }
         position = JournalPosition(sequence: Int64(sequence), part: part)
         self.pass = pass
-        self.phase = phase
         self.chunk = chunk["number"] ?? .null
         touched = document["touched"]?.document?.values.compactMap(\.text) ?? []
         var read: [JournalGroup] = []
@@ -92,6 +89,4 @@ package struct JournalPosition: Hashable, Sendable {
     package var sequence: Int64
     /// The index of the journal document among the journal documents of the chunk.
     package var part: Int
-
-    package init(sequence: Int64, part: Int) { (self.sequence, self.part) = (sequence, part) }
 }

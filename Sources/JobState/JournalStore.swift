@@ -6,36 +6,23 @@ package struct JournalStore {
     let client: StoreClient
     let job: String
 
-    /// The key under which the journal stores a chunk.
-    package struct Key: Hashable {
-        /// A number that rises with each chunk, over all runs, in the order in which the chunks were committed.
-        package var sequence: Int64
-        /// The number of the pass over the collection.
-        package var pass: Int
-        /// The index of the phase that the chunk went through.
-        package var phase: Int
-        /// The number of chunks that were done before the chunk's documents were found.
-        ///
-        /// If one read supplies the documents of several chunks, these chunks have the same number.
-        package var chunk: Int
-
-        package init(sequence: Int64, pass: Int, phase: Int, chunk: Int) {
-            (self.sequence, self.pass, self.phase, self.chunk) = (sequence, pass, phase, chunk)
-        }
-    }
-
-    private static let collection = "journal"
-
-    package static let name = collection
+    package static let collection = "journal"
 
     /// Returns the documents that store the journal of a chunk; they are inserted in the chunk's own transaction.
-    package func documents(_ journal: ChunkJournal, as key: Key, touched: [String]) -> [BSONDocument] {
+    /// - Parameters:
+    ///   - progress: the job's progress after the chunk.
+    ///   - phase: the index of the phase that the chunk went through.
+    ///   - group: the number of chunks that were done before the chunk's documents were found. If one read supplies the
+    ///     documents of several chunks, these chunks have the same number.
+    package func documents(
+        _ journal: ChunkJournal, after progress: Progress, phase: Int, group: Int, touched: [String]
+    ) -> [BSONDocument] {
         let parts = journal.parts
         return parts.enumerated().map { index, groups in
-            let id: BSONValue = ["job": .string(job), "range": 0, "seq": .long(key.sequence), "part": .integer(index)]
             var part: BSONDocument = [
-                "_id": id, "pass": .integer(key.pass), "phase": .integer(key.phase),
-                "chunk": ["number": .integer(key.chunk)], "parts": .integer(parts.count),
+                "_id": key(JournalPosition(sequence: progress.journaled, part: index)),
+                "pass": .integer(progress.pass), "phase": .integer(phase),
+                "chunk": ["number": .integer(group)], "parts": .integer(parts.count),
                 "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
             ]
             if !journal.evidence.isEmpty {
@@ -50,7 +37,7 @@ package struct JournalStore {
 
     /// Inserts documents of the journal outside of a transaction, for a test that injects this mistake.
     package func insertOutside(_ documents: [BSONDocument]) throws(MongoError) {
-        for document in documents { _ = try client.insert(Self.collection, document, isFinal: true) }
+        for document in documents { try client.insert(Self.collection, document) }
     }
 
     /// Returns the error for a deployment that has no room for the journal of the next chunk.
@@ -71,7 +58,7 @@ package struct JournalStore {
         let jobs = JobStore(client: client, job: job)
         let isKept =
             try sequence.map { sequence in
-                let id: BSONValue = ["job": .string(job), "range": 0, "seq": .long(sequence), "part": 0]
+                let id = key(JournalPosition(sequence: sequence, part: 0))
                 // A majority may not have the chunk yet, so the primary is asked for what it has.
                 var cursor = journal.find(["_id": id], options: ["limit": 1, "projection": ["_id": 1]])
                 if try cursor.nextDocument() != nil { return true }
@@ -98,7 +85,6 @@ package struct JournalStore {
         return try cursor.nextDocument()?["_id"]?.document?["seq"]?.integer.map { Int64($0) } ?? 0
     }
 
-    /// A filter for the job's journal documents.
     private var attempts: BSONDocument {
         ["_id": ["$gte": ["job": .string(job), "range": 0], "$lt": ["job": .string(job), "range": 1]]]
     }
@@ -130,9 +116,7 @@ extension JournalStore {
         package var touched: Set<String>
     }
 
-    private var journal: MongoCollection {
-        client.client.collection(Namespace(database: client.database, collection: "journal"))
-    }
+    private var journal: MongoCollection { client.collection(Self.collection) }
 
     private func key(_ position: JournalPosition) -> BSONValue {
         ["job": .string(job), "range": 0, "seq": .long(position.sequence), "part": .integer(position.part)]
@@ -143,13 +127,15 @@ extension JournalStore {
     ///
     /// Without a `position`, the whole journal is searched.
     package func part(before position: JournalPosition?) throws -> JournalPart? {
-        let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
-        let filter: BSONDocument = [
-            "_id": ["$gte": ["job": .string(job)], "$lt": end], "groups": ["$ne": []],
-        ]
         var cursor = journal.find(
-            filter, options: ["sort": ["_id": -1], "limit": 1, "readConcern": ["level": "majority"]])
+            before(position).appending("groups", ["$ne": []]),
+            options: ["sort": ["_id": -1], "limit": 1, "readConcern": ["level": "majority"]])
         return try cursor.nextDocument().map { try read($0) }
+    }
+
+    private func before(_ position: JournalPosition?) -> BSONDocument {
+        let end = position.map { key($0) } ?? ["job": .string(job), "range": 1]
+        return ["_id": ["$gte": ["job": .string(job)], "$lt": end]]
     }
 
     private func read(_ document: BSONDocument) throws -> JournalPart {
@@ -224,7 +210,6 @@ extension JournalStore {
     package struct CreatedChildren {
         /// The attempt's number in the journal.
         package var sequence: Int64
-        /// The documents that the attempt created.
         package var children: [CreatedChild]
     }
 
@@ -234,11 +219,9 @@ extension JournalStore {
     /// Without a `sequence`, all attempts are searched. The result is `nil` if no attempt created any.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
     package func created(before sequence: Int64?) throws -> CreatedChildren? {
-        let job = BSONValue.string(job)
-        let end: BSONValue =
-            sequence.map { ["job": job, "range": 0, "seq": .long($0), "part": 0] } ?? ["job": job, "range": 1]
+        let filter = before(sequence.map { JournalPosition(sequence: $0, part: 0) })
         var cursor = journal.find(
-            ["_id": ["$gte": ["job": job], "$lt": end], "created": ["$exists": true]],
+            filter.appending("created", ["$exists": true]),
             options: [
                 "sort": ["_id": -1], "limit": 1, "projection": ["created": 1], "readConcern": ["level": "majority"],
             ])

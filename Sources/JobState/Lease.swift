@@ -16,12 +16,8 @@ package struct LeaseTerms: Hashable, Sendable {
     let spread: Duration
 
     /// Creates the terms of a lease; `duration` is at least a second, so that a write has enough time.
-    package init(duration: Duration, skew: Duration = .seconds(1)) {
+    package init(duration: Duration, skew: Duration = .seconds(1), spread: Duration = .zero) {
         precondition(duration >= .seconds(1), "checked when parsed")
-        self.init(duration, skew: skew, spread: .zero)
-    }
-
-    private init(_ duration: Duration, skew: Duration, spread: Duration) {
         (self.duration, self.skew, self.spread) = (duration, skew, spread)
     }
 
@@ -32,7 +28,7 @@ package struct LeaseTerms: Hashable, Sendable {
     /// certainly holds for at least half of the lease. After that half, the runner renews the lease.
     package var behindRouters: LeaseTerms {
         let margin = min(duration / 4, .seconds(10))
-        return LeaseTerms(duration, skew: max(skew, margin), spread: margin)
+        return LeaseTerms(duration: duration, skew: max(skew, margin), spread: margin)
     }
 
     /// A note for the operator on how far the clocks of the cluster may differ; `nil` if only one clock checks the
@@ -87,7 +83,6 @@ package struct HeldLease {
     /// After that time, the write changes nothing, because its fence no longer holds.
     private(set) var doubtEnd: ContinuousClock.Instant?
 
-    /// Creates a held lease from a new lease and the time of the request for it.
     package init(lease: Lease, askedAt: ContinuousClock.Instant) {
         (self.lease, self.askedAt, fencedAt) = (lease, askedAt, askedAt)
     }

@@ -4,7 +4,6 @@ package import Mongo
 
 /// The collection `ranges`: one record for each job, with the job's progress and the runner that holds the job's lease.
 package struct RangeStore {
-    /// The connection to the state database.
     package let client: StoreClient
     let job: String
     let identity: RunnerIdentity
@@ -21,8 +20,6 @@ package struct RangeStore {
 
     /// The `_id` of the job's only record in the collection of this store.
     package var id: BSONValue { ["job": .string(job), "range": 0] }
-
-    private var range: BSONValue { id }
 
     /// Returns the job's record in the collection of this store; `nil` before the job's first start.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
@@ -43,7 +40,6 @@ package struct RangeStore {
         try document()?["undo"]?.document.map(Undoing.init)
     }
 
-    /// The purpose of a lease.
     package enum Use {
         case backfill, undo, cleanup, rebinding, following
 
@@ -85,7 +81,7 @@ package struct RangeStore {
             ]
         ]
         let isFree: BSONDocument = [
-            "_id": range, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
+            "_id": id, "$or": [["$expr": ended], ["lease.owner": .objectID(identity.owner)]],
         ]
         // After an undo has begun, a runner must not take the lease for a backfill, which would write the job's changes
         // again.
@@ -93,7 +89,7 @@ package struct RangeStore {
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
         if let updated { return .taken(self.lease(in: updated), updated) }
         let holder = try client.first(
-            collection, ["_id": range], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
+            collection, ["_id": id], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
         return .held(
             by: holder?["lease"]?.document.flatMap(RunnerIdentity.init),
             remaining: .milliseconds(holder?["remaining"]?.integer ?? 0))
@@ -106,7 +102,7 @@ package struct RangeStore {
     /// - Throws: ``MongoError``.
     package func otherHolder() throws(MongoError) -> (holder: RunnerIdentity?, remaining: Duration)? {
         let record = try client.first(
-            collection, ["_id": range, "lease.owner": ["$ne": .objectID(identity.owner)]],
+            collection, ["_id": id, "lease.owner": ["$ne": .objectID(identity.owner)]],
             adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
         guard let record, let remaining = record["remaining"]?.integer, remaining > 0 else { return nil }
         return (record["lease"]?.document.flatMap(RunnerIdentity.init), .milliseconds(remaining))
@@ -119,16 +115,11 @@ package struct RangeStore {
     /// - Parameters:
     ///   - sequence: the number of this runner's last transaction.
     ///   - changes: fields to set, as expressions that the server evaluates.
-    package func fence(
-        _ lease: Lease, after sequence: Int64, setting changes: BSONDocument
-    ) throws(BSONError) -> UpdateStatement {
-        var builder = BSONBuilder()
-        for (name, value) in try changes.elements() { builder.append(name, value) }
-        builder.append("seq", .long(sequence + 1))
-        builder.append("updated", "$$NOW")
+    package func fence(_ lease: Lease, after sequence: Int64, setting changes: BSONDocument) -> UpdateStatement {
+        let set = changes.appending("seq", .long(sequence + 1)).appending("updated", "$$NOW")
         let owned = owned(lease)
         let filter = FaultInjection.isPlanted(.noSequence) ? owned : owned.appending("seq", .long(sequence))
-        return UpdateStatement(filter, [["$set": .object(builder.finish())]])
+        return UpdateStatement(filter, [["$set": .object(set)]])
     }
 
     /// The number of the last transaction that a job's record shows.
@@ -136,7 +127,7 @@ package struct RangeStore {
 
     /// Returns a filter that matches the job's record only while this runner holds the given lease.
     package func owned(_ lease: Lease) -> BSONDocument {
-        ["_id": range, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token)]
+        ["_id": id, "lease.owner": .objectID(identity.owner), "lease.token": .integer(lease.token)]
     }
 
     /// Extends the lease and records `changes`, if this runner still holds the lease.
@@ -145,14 +136,12 @@ package struct RangeStore {
     /// token of this lease.
     /// - Returns: the extended lease, and the job's record with it, which a majority has.
     /// - Throws: ``RunError`` of kind `leaseLost`, or of kind `checkpointUnreadable` if the job's record was deleted;
-    ///   ``MongoError``; ``BSONError`` for malformed `changes`.
+    ///   ``MongoError``.
     package func renew(_ lease: Lease, setting changes: BSONDocument = [:]) throws -> (Lease, BSONDocument) {
-        var builder = BSONBuilder()
-        for (name, value) in try changes.elements() { builder.append(name, value) }
-        builder.append("lease.end", ["$add": ["$$NOW", .long(terms.duration.milliseconds)]])
-        builder.append("updated", "$$NOW")
-        guard let updated = try client.modify(collection, owned(lease), [["$set": .object(builder.finish())]]) else {
-            guard try client.first(collection, ["_id": range]) != nil else { throw try gone() }
+        let end: BSONValue = ["$add": ["$$NOW", .long(terms.duration.milliseconds)]]
+        let set = changes.appending("lease.end", end).appending("updated", "$$NOW")
+        guard let updated = try client.modify(collection, owned(lease), [["$set": .object(set)]]) else {
+            guard try client.first(collection, ["_id": id]) != nil else { throw try gone() }
             throw RunError(
                 .leaseLost,
                 "another runner took over job \"\(job)\" while this one was stopped; this one changed nothing after "
@@ -161,7 +150,6 @@ package struct RangeStore {
         return (self.lease(in: updated), updated)
     }
 
-    /// Returns the error for a job whose record in the collection `ranges` was deleted while the job ran.
     private func gone() throws -> RunError {
         // Without a record in `jobs`, the job counts as never started. With a record in `jobs`, the job starts over
         // only if the operator requests it.

@@ -186,9 +186,7 @@ package struct ReservationStore {
     }
 }
 
-/// A reservation, as it was read from the state database.
 private struct PendingReservation {
-    /// The collection and the `_id` of the reserved document.
     struct Place: Hashable {
         let namespace: Namespace
         let id: BSONValue

@@ -3,7 +3,6 @@ package import ServerSchema
 
 /// The reason why a command cannot run or cannot continue.
 package struct RunError: Error, Hashable, Sendable {
-    /// The kinds of reasons why a command cannot run or cannot continue.
     package enum Kind: Sendable, Hashable {
         /// The job file, a schema, the validator or the collection is not the one with which the work was started.
         case bindingChanged

@@ -6,7 +6,6 @@ import SystemPackage
 package struct RunnerIdentity: Hashable, Sendable {
     /// A random ID that distinguishes this runner from all others.
     package let owner: ObjectID
-    /// The machine's host name.
     package let host: String
     /// The ID that the kernel gave to the current boot of the machine.
     package let bootID: String
@@ -27,7 +26,6 @@ package struct RunnerIdentity: Hashable, Sendable {
             processStart: ProcFile.startTime(of: process) ?? 0, processNamespace: ProcFile.processNamespace ?? "")
     }
 
-    /// This machine's name.
     static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         _ = unsafe gethostname(&name, name.count - 1)
@@ -55,7 +53,9 @@ package struct RunnerIdentity: Hashable, Sendable {
             "processStart": .integer(processStart), "processNamespace": .string(processNamespace),
         ]
     }
+}
 
+extension RunnerIdentity {
     init?(_ document: BSONDocument) {
         guard case .objectID(let owner)? = document["owner"], let host = document["host"]?.text,
             let boot = document["boot"]?.text, let process = document["process"]?.integer
@@ -64,17 +64,6 @@ package struct RunnerIdentity: Hashable, Sendable {
             owner: owner, host: host, bootID: boot, process: process,
             processStart: document["processStart"]?.integer ?? 0,
             processNamespace: document["processNamespace"]?.text ?? "")
-    }
-
-    private init(
-        owner: ObjectID, host: String, bootID: String, process: Int, processStart: Int, processNamespace: String
-    ) {
-        self.owner = owner
-        self.host = host
-        self.bootID = bootID
-        self.process = process
-        self.processStart = processStart
-        self.processNamespace = processNamespace
     }
 }
 

@@ -21,16 +21,6 @@ package struct SessionStore {
     /// The age of a record at which its runner counts as dead.
     package static let longest = Duration.seconds(3)
 
-    /// A session, and the user who opened it.
-    package struct Opened: Hashable, Sendable {
-        /// The session's `lsid`.
-        package let session: BSONDocument
-        /// The digest of the user's name by which the server knows the session's owner.
-        package let user: BSONValue
-
-        package init(session: BSONDocument, user: BSONValue) { (self.session, self.user) = (session, user) }
-    }
-
     private func key(_ owner: ObjectID) -> BSONValue { ["job": .string(job), "owner": .objectID(owner)] }
 
     private var ofJob: BSONDocument {
@@ -38,11 +28,14 @@ package struct SessionStore {
     }
 
     /// Records the session of a runner before its first transaction, and the time of the server.
-    package func open(_ opened: Opened, of owner: ObjectID) throws(MongoError) {
+    /// - Parameters:
+    ///   - session: the session's `lsid`.
+    ///   - user: the digest of the user's name by which the server knows the session's owner.
+    package func open(_ session: BSONDocument, by user: BSONValue, of owner: ObjectID) throws(MongoError) {
         try client.upsert(
             Self.collection, ids: [key(owner)],
             [
-                "at": "$$NOW", "lsid": ["$literal": .object(opened.session)], "uid": ["$literal": opened.user],
+                "at": "$$NOW", "lsid": ["$literal": .object(session)], "uid": ["$literal": user],
             ])
     }
 
@@ -59,9 +52,6 @@ package struct SessionStore {
     package func close(_ owner: ObjectID) throws(MongoError) {
         try client.delete(Self.collection, ids: [key(owner)])
     }
-
-    /// Deletes the records of all runners of the job.
-    package func drop() throws(MongoError) { try client.delete(Self.collection, where: ofJob) }
 
     /// Ends the sessions of runners whose records have not been renewed for ``longest``.
     ///

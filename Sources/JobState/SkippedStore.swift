@@ -13,7 +13,6 @@ package struct SkippedStore {
         package var id: BSONValue
         /// The document's collection, if it is not the job's own; otherwise `nil`.
         package var namespace: Namespace?
-        /// The reason why the undo skipped the document.
         package var reason: String
         /// The server's error code, if the server refused to restore the document; otherwise `nil`.
         package var code: Int?
@@ -26,11 +25,6 @@ package struct SkippedStore {
         var fields: BSONDocument = ["reason": .string(reason)]
         if let code { fields = fields.appending("code", .integer(code)) }
         try client.upsert(Self.collection, ids: ids.map { key($0, namespace) }, fields)
-    }
-
-    /// Deletes the records of documents in the job's own collection, because the undo no longer skips them.
-    package func remove(_ ids: [BSONValue]) throws(MongoError) {
-        try client.delete(Self.collection, ids: ids.map { key($0, nil) })
     }
 
     /// Calls `body` with each record of a document in the job's own collection or, if `ofOthers` is set, in another
@@ -53,12 +47,12 @@ package struct SkippedStore {
     ///
     /// Undo calls this before it begins to remove documents from other collections, because it then examines all of
     /// these documents.
-    package func dropOthers() throws(MongoError) { try client.deleteAll(Self.collection, others) }
+    package func dropOthers() throws { try client.deleteAll(Self.collection, others) }
 
     /// Deletes the records of documents in the job's own collection.
     ///
     /// Undo calls this when it begins, because it then examines all of these documents.
-    package func dropOwn() throws(MongoError) {
+    package func dropOwn() throws {
         try client.deleteAll(Self.collection, ["$and": [.object(all), ["_id.ns": ["$exists": false]]]])
     }
 

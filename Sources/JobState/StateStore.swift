@@ -29,26 +29,16 @@ package struct StateStore: ~Copyable {
     /// collection.
     package static var streams: String { "streams" }
 
-    /// The store for the collection `jobs`, which has the text, schemas and collection of the job, and the operators'
-    /// requests.
     package var jobs: JobStore { JobStore(client: client, job: job) }
     /// The store for the job's lease, checkpoint and undo, in the collection ``leases``: `ranges` for a job.
     package var ranges: RangeStore {
         RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases)
     }
-    /// The store for the collection `parts`, which has the `_id`s at which the job was cut into parts for several
-    /// runners.
     package var parts: PartStore { PartStore(client: client, job: job) }
-    /// The store for the collection `failed`, which has the documents that runs skipped because they could not be
-    /// written.
     package var failures: FailureStore { FailureStore(client: client, job: job) }
-    /// The store for the collection `harm`, which has the reservations of documents that the job may make unsyncable.
     package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
-    /// The store for the collection `journal`, which has the data that undo needs.
     package var journal: JournalStore { JournalStore(client: client, job: job) }
-    /// The store for the collection `sessions`, which has the server sessions of the job's runners.
     package var sessions: SessionStore { SessionStore(client: client, job: job) }
-    /// The store for the collection `leftalone`, which has the documents that an undo skipped.
     package var skipped: SkippedStore { SkippedStore(client: client, job: job) }
 }
 

@@ -8,7 +8,6 @@ package import Mongo
 /// All stores of a job share one client; use it on one thread.
 package final class StoreClient {
     package let database: String
-    /// The connection to the deployment.
     package let client: Client
 
     package init(database: String, client: consuming Client) {
@@ -19,11 +18,16 @@ package final class StoreClient {
     private static let limit: BSONValue = 10_000
     private static let majority: BSONValue = ["w": "majority", "wtimeout": 5_000]
 
-    /// Runs a write command; every write by this class goes through this method.
+    func collection(_ name: String) -> MongoCollection {
+        client.collection(Namespace(database: database, collection: name))
+    }
+
+    /// Runs a write command that waits for a majority; every write by this class goes through this method.
     @discardableResult
-    private func write(_ command: BSONDocument, on database: String) throws(MongoError) -> BSONDocument {
+    private func write(_ command: BSONDocument) throws(MongoError) -> BSONDocument {
+        let bounded = command.appending("maxTimeMS", Self.limit).appending("writeConcern", Self.majority)
         FaultInjection.reached(.beforeStateWrite)
-        let reply = try client.runWriteCommand(command, on: database)
+        let reply = try client.runWriteCommand(bounded, on: database)
         FaultInjection.reached(.afterStateWrite)
         return reply
     }
@@ -39,7 +43,7 @@ package final class StoreClient {
         var pipeline: [BSONDocument] = [["$match": .object(filter)], ["$limit": 1]]
         if let projection { pipeline.append(["$project": .object(projection)]) }
         if let fields { pipeline.append(["$set": .object(fields)]) }
-        var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+        var cursor = self.collection(collection).aggregate(
             pipeline, options: ["readConcern": ["level": "majority"], "maxTimeMS": Self.limit])
         return try cursor.nextDocument()
     }
@@ -55,37 +59,16 @@ package final class StoreClient {
     func modify(
         _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
     ) throws(MongoError) -> BSONDocument? {
-        let reply = try write(
-            [
-                "findAndModify": .string(collection), "query": .object(filter),
-                "update": .array(of: pipeline.map { .object($0) }), "new": true, "maxTimeMS": Self.limit,
-                "writeConcern": Self.majority,
-            ], on: database)
+        let reply = try write([
+            "findAndModify": .string(collection), "query": .object(filter),
+            "update": .array(of: pipeline.map { .object($0) }), "new": true,
+        ])
         return reply["value"]?.document
-    }
-
-    /// Updates the first matching document by an aggregation pipeline.
-    /// - Returns: the reply, with the number of matches as `n`, and the term of the primary.
-    func update(
-        _ collection: String, _ filter: BSONDocument, _ pipeline: [BSONDocument]
-    ) throws(MongoError) -> BSONDocument {
-        try write(
-            [
-                "update": .string(collection),
-                "updates": [["q": .object(filter), "u": .array(of: pipeline.map { .object($0) })]],
-                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-            ], on: database)
     }
 
     /// Replaces the document with this `_id`, or creates it, and adds the server's time as `at`; idempotent.
     package func put(_ collection: String, id: BSONValue, _ document: BSONDocument) throws(MongoError) {
-        let merged: BSONValue = ["$mergeObjects": [["_id": "$_id", "at": "$$NOW"], ["$literal": .object(document)]]]
-        try write(
-            [
-                "update": .string(collection),
-                "updates": [["q": ["_id": id], "u": [["$replaceWith": merged]], "upsert": true]],
-                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-            ], on: database)
+        try replace(collection, id, by: [["_id": "$_id", "at": "$$NOW"], ["$literal": .object(document)]])
     }
 
     /// Creates a document with the server's time as `created`, unless it exists; idempotent.
@@ -93,60 +76,41 @@ package final class StoreClient {
         // A read comes first, because even a write that changes nothing would wait for an open transaction that has
         // changed the document.
         guard try first(collection, ["_id": id], projecting: ["_id": 1]) == nil else { return }
-        let merged: BSONValue = ["$mergeObjects": [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"]]
         do {
-            try write(
-                [
-                    "update": .string(collection),
-                    "updates": [["q": ["_id": id], "u": [["$replaceWith": merged]], "upsert": true]],
-                    "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-                ], on: database)
+            try replace(collection, id, by: [["$literal": .object(document)], ["created": "$$NOW"], "$$ROOT"])
         } catch  where error.code == .duplicateKey {
             return  // Another runner created the document at the same time.
         }
+    }
+
+    private func replace(_ collection: String, _ id: BSONValue, by merged: BSONValue) throws(MongoError) {
+        let update: BSONValue = [["$replaceWith": ["$mergeObjects": merged]]]
+        try write([
+            "update": .string(collection), "updates": [["q": ["_id": id], "u": update, "upsert": true]],
+        ])
     }
 
     /// Inserts a document.
     ///
     /// If a document with its `_id` exists, the insert counts as done, because the reply to an earlier attempt may have
     /// been lost.
-    /// - Parameter isFinal: whether to wait for a majority; otherwise only the primary acknowledges.
-    /// - Returns: the reply, with the primary's term; empty if the document already existed.
-    func insert(
-        _ collection: String, _ document: BSONDocument, isFinal: Bool
-    ) throws(MongoError) -> BSONDocument {
+    func insert(_ collection: String, _ document: BSONDocument) throws(MongoError) {
         do {
-            return try write(
-                [
-                    "insert": .string(collection), "documents": [.object(document)], "maxTimeMS": Self.limit,
-                    "writeConcern": isFinal ? Self.majority : ["w": 1],
-                ], on: database)
-        } catch  where error.code == .duplicateKey {
-            return [:]
-        }
+            try write(["insert": .string(collection), "documents": [.object(document)]])
+        } catch  where error.code == .duplicateKey {}
     }
 
     /// Deletes every document that matches, in batches.
     /// - Parameter between: called before each batch.
-    package func deleteAll<E: Error>(
-        _ collection: String, _ filter: BSONDocument, _ between: () throws(E) -> Void
+    package func deleteAll(
+        _ collection: String, _ filter: BSONDocument, _ between: () throws -> Void = {}
     ) throws {
         while true {
             try between()
-            let cursor = client.collection(Namespace(database: database, collection: collection)).find(
-                filter, options: ["projection": ["_id": 1], "limit": 100])
+            let cursor = self.collection(collection).find(filter, options: ["projection": ["_id": 1], "limit": 100])
             let ids = try cursor.documents().compactMap { $0["_id"] }
             guard !ids.isEmpty else { return }
             try delete(collection, ids: ids)
-        }
-    }
-
-    /// Deletes every document that matches, in batches.
-    package func deleteAll(_ collection: String, _ filter: BSONDocument) throws(MongoError) {
-        do { try deleteAll(collection, filter) {} } catch let error as MongoError {
-            throw error
-        } catch {
-            preconditionFailure("nothing else is thrown: \(error)")
         }
     }
 
@@ -157,42 +121,23 @@ package final class StoreClient {
             BSONValue.object(["q": ["_id": id], "u": [["$set": .object(fields)]], "upsert": true])
         }
         for slice in upserts.commandSlices(count: 500) {
-            try write(
-                [
-                    "update": .string(collection), "updates": .array(of: slice),
-                    "ordered": false, "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-                ], on: database)
+            try write(["update": .string(collection), "updates": .array(of: slice), "ordered": false])
         }
     }
 
     /// Creates an index, unless it exists.
     func createIndex(_ collection: String, _ key: BSONDocument, name: String) throws(MongoError) {
-        try write(
-            [
-                "createIndexes": .string(collection), "indexes": [["key": .object(key), "name": .string(name)]],
-                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-            ], on: database)
+        try write([
+            "createIndexes": .string(collection), "indexes": [["key": .object(key), "name": .string(name)]],
+        ])
     }
 
-    /// Deletes the documents with these `_id`s.
     package func delete(_ collection: String, ids: [BSONValue]) throws(MongoError) {
-        for slice in ids.commandSlices() {
-            try write(
-                [
-                    "delete": .string(collection),
-                    "deletes": [["q": ["_id": ["$in": .array(of: slice)]], "limit": 0]],
-                    "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-                ], on: database)
-        }
+        for slice in ids.commandSlices() { try delete(collection, where: ["_id": ["$in": .array(of: slice)]]) }
     }
 
-    /// Deletes every document that matches.
     package func delete(_ collection: String, where filter: BSONDocument) throws(MongoError) {
-        try write(
-            [
-                "delete": .string(collection), "deletes": [["q": .object(filter), "limit": 0]],
-                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-            ], on: database)
+        try write(["delete": .string(collection), "deletes": [["q": .object(filter), "limit": 0]]])
     }
 
     /// Returns a cursor over every document that matches.
@@ -200,7 +145,7 @@ package final class StoreClient {
     package func all(_ collection: String, _ filter: BSONDocument, adding fields: BSONDocument? = nil) -> Cursor {
         var pipeline: [BSONDocument] = [["$match": .object(filter)]]
         if let fields { pipeline.append(["$set": .object(fields)]) }
-        return client.collection(Namespace(database: database, collection: collection)).aggregate(
+        return self.collection(collection).aggregate(
             pipeline, options: ["readConcern": ["level": "majority"]])
     }
 
@@ -209,7 +154,7 @@ package final class StoreClient {
     package func counts(_ collection: String, _ filter: BSONDocument, by field: String) throws(MongoError)
         -> [BSONDocument]
     {
-        let cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+        let cursor = self.collection(collection).aggregate(
             [
                 ["$match": .object(filter)], ["$group": ["_id": .string("$\(field)"), "count": ["$sum": 1]]],
                 ["$sort": ["_id": 1]],
@@ -222,7 +167,7 @@ package final class StoreClient {
     package func values(_ collection: String, _ filter: BSONDocument, of field: String) throws(MongoError)
         -> [BSONValue]
     {
-        let cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+        let cursor = self.collection(collection).aggregate(
             [["$match": .object(filter)], ["$group": ["_id": .string("$\(field)")]]],
             options: ["readConcern": ["level": "majority"]])
         return try cursor.documents().compactMap { $0["_id"] }
@@ -230,32 +175,22 @@ package final class StoreClient {
 
     /// Returns the `_id`s of a collection's documents in ascending order.
     package func ids(_ collection: String) throws(MongoError) -> [BSONValue] {
-        let cursor = client.collection(Namespace(database: database, collection: collection)).find(
+        let cursor = self.collection(collection).find(
             [:], options: ["readConcern": ["level": "majority"], "projection": ["_id": 1], "sort": ["_id": 1]])
         return try cursor.documents().compactMap { $0["_id"] }
     }
 
-    /// Returns how many documents match.
     package func count(_ collection: String, _ filter: BSONDocument) throws(MongoError) -> Int {
-        var cursor = client.collection(Namespace(database: database, collection: collection)).aggregate(
+        var cursor = self.collection(collection).aggregate(
             [["$match": .object(filter)], ["$count": "n"]], options: ["readConcern": ["level": "majority"]])
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
-    /// Sets `fields` in every existing record that matches; the server evaluates each value as an expression.
-    ///
-    /// The method is for records that no lease protects.
-    package func note(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
-        try set(collection, filter, fields)
-    }
-
     /// Sets `fields` in every document that matches; the server evaluates each value as an expression.
-    func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
-        try write(
-            [
-                "update": .string(collection),
-                "updates": [["q": .object(filter), "u": [["$set": .object(fields)]], "multi": true]],
-                "maxTimeMS": Self.limit, "writeConcern": Self.majority,
-            ], on: database)
+    package func set(_ collection: String, _ filter: BSONDocument, _ fields: BSONDocument) throws(MongoError) {
+        try write([
+            "update": .string(collection),
+            "updates": [["q": .object(filter), "u": [["$set": .object(fields)]], "multi": true]],
+        ])
     }
 }

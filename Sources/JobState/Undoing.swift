@@ -2,8 +2,6 @@ package import BSON
 
 /// The state of a job's undo, which has begun and may have ended.
 package struct Undoing: Hashable {
-    /// When the undo began, by the server's clock.
-    var begun: ServerTime?
     /// When the undo ended, by the server's clock; `nil` if it has not ended.
     package var ended: ServerTime?
     /// The number of documents restored so far.
@@ -19,7 +17,6 @@ package struct Undoing: Hashable {
 
     /// Reads the state of the undo from the field `undo` of a job's record in the collection `ranges`.
     package init(_ document: BSONDocument) {
-        begun = ServerTime(document["begun"])
         ended = ServerTime(document["ended"])
         restored = document["restored"]?.integer ?? 0
         children = document["children"]?.integer.map { Int64($0) }

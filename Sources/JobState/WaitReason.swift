@@ -6,7 +6,6 @@ import Mongo
 /// The name appears in the state database, the metrics and the hooks. The set of names is open: the state database may
 /// hold a name that only a later version of the program knows.
 package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
-    /// The stable name of the reason.
     package let rawValue: String
 
     package init(rawValue: String) { self.rawValue = rawValue }
@@ -49,7 +48,6 @@ package struct ThrottleReason: RawRepresentable, Hashable, Sendable {
 
 /// A reason why a run waits, with the metric, its value and its limit.
 package struct WaitReason: Hashable, Sendable {
-    /// The reason, by its stable name.
     package var reason: ThrottleReason
     package var metric: String
     /// The value that the metric had when it was read.

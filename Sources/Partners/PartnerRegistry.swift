@@ -36,7 +36,7 @@ package struct PartnerRegistry: Sendable {
             "$cond": [["$in": ["$text", digests]], "$text", .string(PartnerState.digest(of: partner.job))]
         ]
         do throws(MongoError) {
-            try client().note(
+            try client().set(
                 StateStore.streams, id(of: partner),
                 [
                     "verified": ["$mergeObjects": [["$literal": .object(found)], ["at": "$$NOW", "text": text]]],

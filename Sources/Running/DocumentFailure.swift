@@ -6,7 +6,6 @@ package import Mongo
 /// A failed read of the state database or of the ledger of unsynced documents is never a `DocumentFailure`, because
 /// none of the documents to read causes it.
 package struct DocumentFailure: Error {
-    /// The error with which the read of the document failed.
     package let error: MongoError
 }
 

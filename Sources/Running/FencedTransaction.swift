@@ -110,7 +110,7 @@ package struct FencedTransaction: ~Copyable {
     /// - Throws: ``MongoError``; an error that ends the transaction if the record is not as this runner left it.
     package func fence(setting changes: BSONDocument) throws {
         let records = try collection(Namespace(database: ranges.client.database, collection: ranges.collection))
-        let statement = try ranges.fence(lease, after: sequence, setting: changes)
+        let statement = ranges.fence(lease, after: sequence, setting: changes)
         FaultInjection.reached(.beforeStateWrite)
         guard try records.update([statement]).matched == 1 else { throw FallenBack() }
         FaultInjection.reached(.afterStateWrite)

@@ -53,7 +53,6 @@ package struct Kernel: ~Copyable {
         init(_ heldLease: HeldLease?) { self.heldLease = heldLease }
     }
 
-    /// Creates a kernel from its parts; `heldLease` is `nil` in a dry run.
     package init(
         retry: RetryPolicy, events: @Sendable @escaping (RunEvent) -> Void, pool: ClientPool,
         client: consuming Client, store: consuming StateStore, throttler: Throttler?,
@@ -67,7 +66,6 @@ package struct Kernel: ~Copyable {
         self.store = store
     }
 
-    /// The signal that asks the run to stop.
     package var stop: StopSignal { retry.stop }
 
     /// Runs an operation until it succeeds, fails for good, or has been retried for too long.
@@ -143,7 +141,6 @@ package struct Kernel: ~Copyable {
     /// Whether this is a dry run, which has no lease and must not write.
     package var isDry: Bool { state.heldLease == nil }
 
-    /// The lease; `nil` in a dry run.
     package var leaseIfAny: Lease? { state.heldLease?.lease }
 
     /// The lease.
@@ -334,13 +331,6 @@ package struct Kernel: ~Copyable {
     /// attempts.
     package var worked: Duration {
         max(.zero, started.duration(to: .now) - state.waited - (retry.lost.total - lostBefore))
-    }
-
-    /// Runs an operation that waits for a majority; ``worked`` does not include its time.
-    package mutating func waiting<R>(_ body: (borrowing Kernel) throws -> R) rethrows -> R {
-        let before = ContinuousClock.now
-        defer { state.waited += before.duration(to: .now) }
-        return try body(self)
     }
 }
 

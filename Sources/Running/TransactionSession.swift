@@ -30,7 +30,7 @@ package final class TransactionSession {
     ) throws(MongoError) -> TransactionSession {
         let client = try pool.client()
         let session = try client.startSession()
-        try sessions.open(SessionStore.Opened(session: session.id, user: client.sessionUser()), of: owner)
+        try sessions.open(session.id, by: client.sessionUser(), of: owner)
         let heartbeat = Heartbeat(on: pool, of: sessions.job, owner, database: database)
         return TransactionSession(client, session, heartbeat)
     }
@@ -75,7 +75,6 @@ private final class Heartbeat: Sendable {
     private let isEnded = Mutex(false)
     private let desk = Desk()
 
-    /// The signals between the thread and its owner.
     private struct Desk: Sendable {
         let end = Semaphore()
         let ended = Semaphore()

@@ -13,8 +13,6 @@ package struct Phase: Sendable {
     package private(set) var steps: [CompiledStep]
     /// The steps that might make a syncing document unsyncable; none if no App Services schema is known.
     package private(set) var riskySteps: [CompiledStep]
-    /// The steps that are not in ``riskySteps``.
-    package private(set) var safeSteps: [CompiledStep]
 
     /// The steps that one update runs together, as ranges of indexes in ``steps``.
     ///
@@ -43,7 +41,6 @@ package struct Phase: Sendable {
     package init(_ steps: [CompiledStep], touching others: [CompiledStep] = [], isRisky: (CompiledStep) -> Bool) {
         self.steps = steps
         riskySteps = steps.filter(isRisky)
-        safeSteps = steps.filter { !isRisky($0) }
         parts = [steps.indices]
         touched = (steps + others).touchedTopLevel
         alsoTouching = others
@@ -102,7 +99,6 @@ package struct Phase: Sendable {
         var phase = self
         phase.steps = steps.map { $0.knowing(altered) }
         phase.riskySteps = riskySteps.map { $0.knowing(altered) }
-        phase.safeSteps = safeSteps.map { $0.knowing(altered) }
         phase.earlier = earlier.map { $0.knowing(altered) }
         return phase
     }
@@ -111,7 +107,6 @@ package struct Phase: Sendable {
     package init(joining phases: [Phase]) {
         steps = phases.flatMap(\.steps)
         riskySteps = phases.flatMap(\.riskySteps)
-        safeSteps = phases.flatMap(\.safeSteps)
         parts = phases.reduce(into: []) { parts, phase in
             let start = parts.last?.upperBound ?? 0
             parts.append(start..<start + phase.steps.count)
@@ -136,9 +131,6 @@ package struct Phase: Sendable {
     /// The lock comes first, because the server may fail to evaluate the need for a document.
     var lockedNeeds: Expression { !SyncLock.isFree && steps.need }
 
-    /// The update pipeline that runs all server-side steps.
-    package var pipeline: [BSONDocument] { steps.filter { $0.client == nil }.map(\.stage) }
-
     /// The update pipeline for documents that are known to meet ``needs``.
     ///
     /// ``needs`` has already tested whether the server would change more of a document than the steps change. The
@@ -156,9 +148,6 @@ package struct Phase: Sendable {
 /// An earlier phase may have skipped the document, because it was locked or could not be written. Or another client
 /// added or changed the document after the runner had read that part of the collection.
 extension Phase {
-    /// A cheap condition that every document needing the phase meets; `nil` if there is no such condition.
-    package var quickNeed: BSONDocument? { steps.quickNeed }
-
     /// Returns the phases of a job, each with the steps of the phases before it.
     static func inOrder(_ phases: [Phase]) -> [Phase] {
         phases.indices.map { index in

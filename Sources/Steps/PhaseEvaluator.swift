@@ -15,9 +15,7 @@ package struct PhaseEvaluator: Sendable {
     private var group: SharedFields
     private let needs: CompiledExpression
     private let parts: [Part]
-    /// The top-level fields that the phase may write or remove.
     private let touched: [Touched]
-    /// The names of ``touched``.
     private let names: [String]
     /// Whether the change of the touched fields can be computed without the document's other fields.
     private let changesOnlyTouched: Bool
@@ -49,7 +47,7 @@ package struct PhaseEvaluator: Sendable {
     /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
-        var stages = scope.stages(quick: phase.quickNeed) + [["$limit": .integer(Self.sample)]]
+        var stages = scope.stages(quick: phase.steps.quickNeed) + [["$limit": .integer(Self.sample)]]
         // The search for a sample is limited, because it would read the whole collection if few documents need the
         // phase.
         if case .collection = scope { stages.insert(["$limit": .integer(Self.searched)], at: 0) }
@@ -85,7 +83,6 @@ package struct PhaseEvaluator: Sendable {
     /// is no room for another field.
     package mutating func locate(_ name: String) -> Int? { group.index(of: name) }
 
-    /// Returns the memory in which the evaluator evaluates one document after another.
     package func frame() -> Frame { group.frame() }
 
     /// Whether a document needs the phase; stores the positions of the document's fields in `frame`.
@@ -170,7 +167,6 @@ package struct PhaseEvaluator: Sendable {
         }
     }
 
-    /// Returns a document after one of ``parts``.
     private func applied(
         _ part: Int, to document: borrowing BSONView, _ frame: inout Frame
     ) throws(NotEvaluated) -> BSONDocument {
@@ -240,7 +236,6 @@ extension BSONView {
         } catch { throw NotEvaluated(.damage) }
     }
 
-    /// Returns the first top-level field with a name; `nil` if there is none.
     fileprivate func field(_ name: String) throws(NotEvaluated) -> BSONElement? {
         do throws(BSONError) { return try find(name) } catch { throw NotEvaluated(.damage) }
     }

@@ -12,13 +12,11 @@ package struct Preview: ~Copyable {
         package var before: BSONDocument?
         package var change: Change
 
-        /// The document after the phase.
         package var after: BSONDocument { change.after }
     }
 
     /// The change of a document by the phase.
     package struct Change {
-        /// The document after the phase.
         package var after: BSONDocument
         /// Whether the document would need the phase again after the phase has changed it.
         package var isOpen: Bool

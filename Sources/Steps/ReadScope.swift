@@ -92,7 +92,6 @@ package enum ReadScope: Sendable {
 package struct IDSpan: Hashable, Sendable {
     /// The last `_id` before the range; `nil` if the range begins with the first `_id`.
     package let after: BSONValue?
-    /// The last `_id` of the range.
     package let through: BSONValue
 
     package init(after: BSONValue?, through: BSONValue) { (self.after, self.through) = (after, through) }

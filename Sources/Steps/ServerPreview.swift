@@ -22,7 +22,7 @@ struct ServerPreview: ~Copyable {
     init(_ scope: ReadScope, through phase: Phase, in collection: MongoCollection, onlyNeeding: Bool) {
         self.collection = collection
         var pipeline = scope.stages(
-            where: onlyNeeding ? phase.needs : nil, quick: onlyNeeding ? phase.quickNeed : nil)
+            where: onlyNeeding ? phase.needs : nil, quick: onlyNeeding ? phase.steps.quickNeed : nil)
         let isLarge: BSONValue = ["$gt": [["$bsonSize": "$$ROOT"], .integer(Self.large)]]
         let before: BSONValue = ["$cond": [isLarge, true, "$$ROOT"]]
         // This stage marks each document that the phase leaves unchanged. A document stays unchanged if it is locked,
@@ -43,7 +43,7 @@ struct ServerPreview: ~Copyable {
     /// joined phases the document needs: a stage before the steps of each joined phase adds 1 if the document needs
     /// these steps.
     private static func stages(of phase: Phase) -> [BSONDocument] {
-        guard phase.parts.count > 1 else { return phase.pipeline }
+        guard phase.parts.count > 1 else { return phase.steps.map(\.stage) }
         return phase.parts.flatMap { part in
             let steps = phase.steps[part]
             let change: BSONValue = ["$cond": [Array(steps).need.bson, 1, 0]]
@@ -52,7 +52,6 @@ struct ServerPreview: ~Copyable {
         }
     }
 
-    /// Returns the outcome for the next document; `nil` after the last document.
     mutating func next() throws -> Preview.Outcome? {
         guard let (found, isLarge) = try nextOutcome() else { return nil }
         var outcome = found
@@ -63,7 +62,6 @@ struct ServerPreview: ~Copyable {
         return outcome
     }
 
-    /// Reads the stored document with this `_id`; `nil` if it no longer exists.
     private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
         var cursor = collection.find(
             ["_id": ["$eq": id]], options: ["limit": 1, "readConcern": ["level": "majority"]])

@@ -1,9 +1,5 @@
 package import BSON
-package import Checking
-package import Concurrency
 import Jobs
-package import Mongo
-import ServerSchema
 
 /// The counts of the documents that one step of a job changes or skips.
 package struct StepCount: Sendable {
@@ -59,43 +55,5 @@ extension StepCount {
             }()
         skipped[index].count += 1
         if skipped[index].samples.count < Survey.samples { skipped[index].samples.append(id) }
-    }
-}
-
-/// Counts the documents that are certain to fail under a schema.
-///
-/// If several runners share a job, each counts only the documents in its own part.
-package struct FailingCount: Sendable {
-    private let schema: CompiledSchema
-    private let namespace: Namespace
-    private let scope: ReadScope
-    private let stop: StopSignal
-
-    /// Creates a count of the documents in a scope that are certain to fail under a schema.
-    package init(_ schema: CompiledSchema, _ namespace: Namespace, _ scope: ReadScope, stop: StopSignal) {
-        (self.schema, self.namespace, self.scope, self.stop) = (schema, namespace, scope, stop)
-    }
-
-    /// Counts the documents that are certain to fail; after a request to stop, returns the number counted so far.
-    ///
-    /// A whole collection is divided into parts that several connections read at the same time.
-    package func run(in concurrency: Int, on pool: ClientPool, _ client: borrowing Client) throws -> Int {
-        let collection = client.collection(namespace)
-        guard case .collection = scope else {
-            return try count(scope.filter(), of: collection, scope.options("next"))
-        }
-        let parts = try CollectionParts(of: collection, for: concurrency)
-        let options: BSONDocument = ["comment": "shipshape next", "readConcern": ["level": "majority"]]
-        return try parts.reduce(
-            0, on: pool, and: collection, { try count($0, of: $1, options) }, combining: +)
-    }
-
-    private func count(_ filter: BSONDocument, of collection: MongoCollection, _ options: BSONDocument) throws -> Int {
-        var failing = 0
-        var cursor = collection.find(filter, options: options)
-        while !stop.isRaised, let view = try cursor.next() {
-            if try schema.check(view) == .certain { failing += 1 }
-        }
-        return failing
     }
 }

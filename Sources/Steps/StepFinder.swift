@@ -7,7 +7,6 @@ import Jobs
 /// If the steps do not depend on each other, all of them are evaluated on the document as it is before the job.
 /// Otherwise, each step is evaluated on the document as the steps before it leave it.
 package struct StepFinder: Sendable {
-    /// The compiled conditions of one step.
     private struct Question: Sendable {
         let isNeeded: CompiledExpression
         let reasons: [CompiledExpression]
@@ -126,7 +125,6 @@ package struct StepFinder: Sendable {
     /// The counts before the first document, which are all 0.
     package let nothing: Found
 
-    /// Returns the memory in which the finder evaluates one document after another.
     package func frame() -> Frame { group.frame() }
 
     /// Returns the findings of the steps in a document; afterwards, `frame` has the document's fields.

@@ -74,7 +74,7 @@ package struct Survey {
             while let id = try cursor.nextDocument()?["_id"] { ids.append(id) }
         }
         var slices = scope.isWhole ? ids.commandSlices(count: 1_000) : ids.halves
-        var total = try result([:])
+        var total = try result(StepFinder.Found(of: job.steps))
         while let slice = slices.popLast() {
             var survey = self
             survey.scope = .ids(slice)
@@ -181,7 +181,7 @@ package struct Survey {
             return count
         }
         var cursor = collection.aggregate(
-            scope.stages(where: job.whole.needs, quick: job.whole.quickNeed) + [["$count": "n"]],
+            scope.stages(where: job.whole.needs, quick: job.steps.quickNeed) + [["$count": "n"]],
             options: scope.options("survey"))
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }

@@ -19,7 +19,6 @@ struct SurveyPasses {
         ["$set": .object(BSONDocument([(alteredMark, job.steps.alteredAlthoughNeeded.bson)]))]
     }
 
-    /// The field in which ``alterationStage`` stores its result.
     private var alteredMark: String { "\(mark(0)).altered" }
 
     /// The steps of the job, which read the result of ``alterationStage`` from ``alteredMark`` instead of evaluating it
@@ -74,6 +73,5 @@ struct SurveyPasses {
         [alterationStage] + steps[..<step].filter { $0.client == nil }.map(\.stage)
     }
 
-    /// Returns the name of the field in which the pipeline stores the findings of the steps in one pass.
     private func mark(_ pass: Int) -> String { "__shipshape_\(pass)" }
 }

@@ -4,7 +4,7 @@ package import Mongo
 import ServerSchema
 
 /// The collection that a job writes, as the server reports it.
-package struct Target {
+package struct Target: Sendable {
     /// The collection's UUID; `nil` if the server reports none.
     ///
     /// The UUID changes if the collection is dropped and created again.
@@ -12,6 +12,9 @@ package struct Target {
     /// Whether a write command can name the collection's UUID, so that the server refuses the write if the UUID has
     /// changed.
     package let checksUUID: Bool
+    /// The UUID to send with each command, so that the server refuses the command if another collection has the same
+    /// name now; `nil` if the server cannot compare UUIDs.
+    package var checkedUUID: BSONValue? { checksUUID ? uuid : nil }
     /// The size of an average document in bytes; `nil` if it is unknown.
     package let averageSize: Int?
     /// The collection's validator, if the validator refuses writes; otherwise `nil`.
@@ -77,7 +80,7 @@ package struct Target {
 }
 
 /// A collection's validator that makes the server refuse writes of documents that do not fit.
-package struct RefusingValidator {
+package struct RefusingValidator: Sendable {
     /// The query that a document has to match so that the server accepts a write of the document.
     package let condition: BSONDocument
     /// Whether the collection's validation level is "moderate".

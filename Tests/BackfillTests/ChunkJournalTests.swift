@@ -74,3 +74,12 @@ import Testing
         #expect(try later.restored() == before.appending("f", 6))
     }
 }
+
+extension ChunkJournal {
+    /// Adds a document that `old` has as a whole, with its `_id` unless another one is given.
+    mutating func add(
+        _ id: BSONValue? = nil, before old: BSONDocument, after new: BSONDocument, positions: [Int]? = nil
+    ) throws {
+        try add(id ?? old["_id"] ?? .null, before: old.view, after: new.view, positions: positions)
+    }
+}

@@ -32,11 +32,12 @@ import Testing
     }
 
     @Test func bytesSteerWhereTheyAreTheNarrowerLimit() {
-        var size = size(500, cap: 10_000, bytes: 1 << 20)
-        for _ in 0..<11 { size.learn(from: 500, time: .milliseconds(100), bytes: 2 << 20) }
-        #expect(size.documents == 250)
-        for _ in 0..<11 { size.learn(from: 250, time: .milliseconds(100), bytes: 1 << 20) }
-        #expect(size.documents == 250)
+        var size = size(1_000, cap: 1_000, bytes: 1_024_000, average: 1_024)
+        lower(&size, toBytes: 512_000)
+        for _ in 0..<11 { size.learn(from: 1_000, time: .milliseconds(100)) }
+        #expect(size.documents == 500)
+        for _ in 0..<11 { size.learn(from: 500, time: .milliseconds(100)) }
+        #expect(size.documents == 500)
     }
 
     @Test func oneOutlierSaysNothingAndTwoDo() {
@@ -65,7 +66,12 @@ import Testing
         #expect(size.documents == 100)
         size.learn(from: 100, time: .milliseconds(2_501))
         #expect(size.documents == 100)
-        size.learn(from: 100, time: .milliseconds(1), bytes: 6 << 30)
+    }
+
+    @Test func moreThanFiveTimesTheBytesFallsToATenthAtOnce() {
+        var size = size(100, cap: 100, bytes: 102_400, average: 1_024)
+        lower(&size, toBytes: 10_240)
+        size.learn(from: 100, time: .milliseconds(1))
         #expect(size.documents == 10)
     }
 
@@ -81,7 +87,6 @@ import Testing
         #expect(size.documents == 12)
         size.learn(from: 12, time: .seconds(60))
         #expect(size.documents == 1)
-        #expect(!size.canShrink)
         #expect(!size.isStuck)
         size.learn(from: 1, time: .seconds(60))
         #expect(size.documents == 1)
@@ -119,14 +124,21 @@ import Testing
     }
 
     /// Returns a chunk size that starts at `documents` and may grow to `cap`.
-    private func size(_ documents: Int, cap: Int, bytes: Int = 1 << 30) -> ChunkSize {
+    private func size(_ documents: Int, cap: Int, bytes: Int = 1 << 30, average: Int? = nil) -> ChunkSize {
         var limits = Job.Limits()
         limits.chunkDocuments = documents
         limits.chunkBytes = bytes
         limits.chunkTime = .milliseconds(500)
-        var size = ChunkSize(limits, averageSize: nil)
+        var size = ChunkSize(limits, averageSize: average)
         limits.chunkDocuments = cap
         size.adopt(limits)
         return size
+    }
+
+    /// Lowers the limit of a chunk's bytes.
+    private func lower(_ size: inout ChunkSize, toBytes bytes: Int) {
+        var limits = Job.Limits()
+        (limits.chunkDocuments, limits.chunkBytes, limits.chunkTime) = (10_000, bytes, .milliseconds(500))
+        size.adopt(limits)
     }
 }

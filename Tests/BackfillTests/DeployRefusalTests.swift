@@ -33,7 +33,8 @@ import Testing
             events: { _ in })
         var plan = BackfillPlan(
             job: "j", namespace: Namespace(database: "app", collection: "T"),
-            collection: BackfillPlan.Collection(documents: 1), needing: 1, before: [], after: [], resumesAfter: nil,
+            documents: 1, target: Target(uuid: nil, checksUUID: false, averageSize: nil, validator: nil), needing: 1,
+            before: [], after: [], resumesAfter: nil,
             notes: [])
         plan.deploy = .awaited
         let error = #expect(throws: RunError.self) { try runner.checkDeploy(of: plan) }

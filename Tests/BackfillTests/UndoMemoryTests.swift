@@ -19,8 +19,7 @@ import Testing
 
     @Test func aRefusalHoldsForOneJournalDocument() {
         var memory = UndoMemory()
-        memory.refuse(1, 121)
-        #expect(memory.refused == [1: 121])
+        memory.refused[1] = 121
         memory.begin()
         #expect(memory.refused.isEmpty)
     }

@@ -74,12 +74,6 @@ import Testing
         #expect(throws: NotEvaluated(reason)) { try value(expression, ["a": 5, "half": 0.5]) }
     }
 
-    @Test func aCollationComparesTexts() throws {
-        let compared = CompiledExpression(Expression(["$eq": ["$a", "x"]]), isCollated: true)
-        #expect(throws: NotEvaluated(.collation)) { try compared.holds(for: (["a": "X"] as BSONDocument).view) }
-        #expect(try !compared.holds(for: (["a": 5] as BSONDocument).view))
-    }
-
     @Test func anUpdateKeepsThePlacesOfFields() throws {
         let pipeline: [BSONDocument] = [["$set": ["b": "$a", "c": "$$REMOVE", "d": 1]], ["$set": ["e": "$d"]]]
         #expect(try applied(pipeline, ["a": 1, "b": 2, "c": 3, "z": 4]) == ["a": 1, "b": 1, "z": 4, "d": 1, "e": 1])

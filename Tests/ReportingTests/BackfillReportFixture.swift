@@ -51,10 +51,12 @@ extension BackfillPlan {
     /// Returns the plan that the run of the job in ``BackfillReport/fixture(_:)`` shows before it starts.
     static func fixture(needing: Int = 1_790, resumesAfter: Int? = nil) -> BackfillPlan {
         let report = BackfillReport.fixture(.done)
-        return BackfillPlan(
-            job: report.job, namespace: report.namespace,
-            collection: BackfillPlan.Collection(documents: report.estimatedDocuments), needing: needing,
-            before: report.before, after: report.after, resumesAfter: resumesAfter,
-            risk: BackfillPlan.Risk(headroom: report.headroom, madeUnsyncable: 1_200), notes: report.notes)
+        let target = Target(uuid: nil, checksUUID: false, averageSize: nil, validator: nil)
+        var plan = BackfillPlan(
+            job: report.job, namespace: report.namespace, documents: report.estimatedDocuments, target: target,
+            needing: needing, before: report.before, after: report.after, resumesAfter: resumesAfter,
+            notes: report.notes)
+        (plan.risk.headroom, plan.risk.madeUnsyncable) = (report.headroom, 1_200)
+        return plan
     }
 }

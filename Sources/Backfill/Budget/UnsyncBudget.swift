@@ -21,7 +21,6 @@ struct UnsyncBudget {
     let limits: Job.Limits
     let stop: StopSignal
 
-    /// The limit of unsynced documents that all jobs and partners with the same state database share.
     var limit: SharedLimit { SharedLimit(ledger: ledger, limits: limits) }
 
     /// The documents of a chunk that may be written, and those among them that need a reservation first.
@@ -32,7 +31,7 @@ struct UnsyncBudget {
         ///
         /// A reservation takes room in the unsync budget until its document turns out to be syncable, or until the
         /// ledger of unsynced documents lists the document.
-        var counted: [BSONValue] { documents.filter { $0.judgement?.isCounted ?? false }.map(\.id) }
+        var counted: [BSONValue] { documents.filter(\.isCounted).map(\.id) }
         /// The `_id`s in ``counted`` that this job has not reserved yet.
         var newlyRecorded: [BSONValue] = []
         /// The `_id`s of documents that sync now and will not sync after the write, but that the ledger of unsynced
@@ -49,15 +48,24 @@ struct UnsyncBudget {
     ) throws -> Decision {
         var decision = Decision()
         var room = room
+        let namespace = collection.namespace
         for batch in documents.parts(of: Self.batch) {
-            for document in try recorded(try judged(batch, of: phase), store) {
-                if document.isCounted, !document.isRecorded {
+            let judged = try judged(batch, of: phase)
+            // Documents that do not count in the unsync budget are not looked up.
+            let counted = judged.filter(\.isCounted).map(\.id)
+            let pending = try store.reservations.pendingOfAny(among: counted, of: namespace)
+            let own = try store.reservations.pending(among: Array(pending), of: namespace)
+            let shown = try ledger.listed(counted, of: namespace)
+            for document in judged {
+                let isShown = shown.contains(document.id)
+                let isRecorded = pending.contains(document.id) || document.judgement == .keptUnsyncable && isShown
+                if document.isCounted, !isRecorded {
                     guard room > 0 else { return decision }
                     room -= 1
                 }
-                if document.isCounted, !document.isOwn { decision.newlyRecorded.append(document.document.id) }
-                if document.isStale { decision.stale.append(document.document.id) }
-                decision.documents.append(document.document)
+                if document.isCounted, !own.contains(document.id) { decision.newlyRecorded.append(document.id) }
+                if document.judgement == .unsyncable, isShown { decision.stale.append(document.id) }
+                decision.documents.append(document)
             }
         }
         return decision
@@ -72,36 +80,6 @@ struct UnsyncBudget {
             var judged = document
             judged.judgement = try document.change.map { try Judgement($0, of: phase, under: active) }
             return judged
-        }
-    }
-
-    private struct Recorded {
-        let document: DueDocument
-        /// Whether the document is reserved already, and so takes no more room in the unsync budget.
-        var isRecorded: Bool
-        /// Whether this job itself has reserved the document, for example in a run that was killed.
-        var isOwn: Bool
-        /// Whether the document syncs now and will not sync after the write, but the ledger of unsynced documents still
-        /// lists it, because it did not sync earlier.
-        var isStale: Bool
-        var isCounted: Bool { document.judgement?.isCounted ?? false }
-    }
-
-    /// Looks up which documents of a batch are reserved, and which of them the ledger of unsynced documents lists.
-    ///
-    /// Documents that do not count in the unsync budget are not looked up.
-    private func recorded(_ batch: [DueDocument], _ store: borrowing StateStore) throws -> [Recorded] {
-        let counted = batch.filter { $0.judgement?.isCounted ?? false }.map(\.id)
-        let pending = try store.reservations.pendingOfAny(among: counted, of: collection.namespace)
-        let own = try store.reservations.pending(among: Array(pending), of: collection.namespace)
-        let shown = try ledger.listed(counted, of: collection.namespace)
-        return batch.map { document in
-            let isShown = shown.contains(document.id)
-            return Recorded(
-                document: document,
-                isRecorded: pending.contains(document.id) || document.judgement == .keptUnsyncable && isShown,
-                isOwn: own.contains(document.id),
-                isStale: document.judgement == .unsyncable && isShown)
         }
     }
 
@@ -208,7 +186,6 @@ extension UnsyncBudget {
         return ids.filter { !failing.contains($0) }
     }
 
-    /// Calls `body` with each document in `ids` that does not sync under the active schema.
     private func eachFailing(
         _ ids: [BSONValue], _ active: CompiledSchema, _ body: (borrowing BSONView) throws -> Void
     ) throws {
@@ -231,7 +208,6 @@ extension SchemaPath {
 
 /// A run's account of unsyncable documents.
 struct UnsyncAccount {
-    /// How many documents the run made unsyncable under the active schema.
     private(set) var unsyncable = 0
     /// The remaining room in the unsync budget, as read for the previous chunk; `nil` if it has to be read before the
     /// next chunk.
@@ -257,13 +233,6 @@ enum Judgement: Hashable {
     /// No step that can make documents unsyncable changes the document, or its new values fit.
     case safe
 
-    /// Whether the document is reserved before it is written.
-    ///
-    /// A reserved document takes room in the unsync budget until it turns out to be syncable, or until the ledger of
-    /// unsynced documents lists it.
-    var isCounted: Bool { self == .unsyncable || self == .keptUnsyncable }
-
-    /// Judges a document by its fields before and after the change.
     init(_ change: DueDocument.Change, of phase: Phase, under active: CompiledSchema) throws {
         let isTouched = try phase.riskySteps.flatMap(\.step.kind.touched).contains { target in
             let (old, new) = (try change.before.value(at: target), try change.after.value(at: target))

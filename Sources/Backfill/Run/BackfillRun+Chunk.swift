@@ -9,7 +9,6 @@ import Steps
 /// The procedure for one chunk, which is one transaction: read → evaluate → reserve → fence and checkpoint → journal →
 /// new documents of other collections → write → commit.
 extension BackfillRun {
-    /// The outcome of an attempt at a chunk.
     enum Attempt {
         /// The chunk is done, except for its documents in `rest`; the numbers say how many documents it had and how
         /// many it changed.
@@ -163,8 +162,8 @@ extension BackfillRun {
 
     /// Ends the run if another client removed the job's record, or its journal.
     func expectState() throws {
-        let journal = journal
-        try kernel.retrying { try journal.expectKept(in: kernel.store) }
+        let first = journal.first
+        try kernel.retrying { try kernel.store.journal.expectKept(first, kernel.store.ranges) }
     }
 
     func counted(_ due: [DueDocument], of chunk: Chunk, afterJournal: Bool) -> Progress {
@@ -190,14 +189,13 @@ extension BackfillRun {
         in transaction: borrowing FencedTransaction
     ) throws {
         let store = kernel.store.journal
-        let key = JournalStore.Key(
-            sequence: progress.journaled, pass: progress.pass, phase: index, chunk: self.journal.group)
-        let documents = store.documents(journal, as: key, touched: phase.touched)
+        let documents = store.documents(
+            journal, after: progress, phase: index, group: self.journal.group, touched: phase.touched)
         do {
             if FaultInjection.isPlanted(.journalOutside) {
                 try store.insertOutside(documents)
             } else {
-                try transaction.record(documents, in: JournalStore.name)
+                try transaction.record(documents, in: JournalStore.collection)
             }
         } catch let error where error.code == .outOfDiskSpace { throw store.full(error) }
         FaultInjection.reached(.afterJournal)

@@ -35,7 +35,6 @@ extension BackfillRun {
         return !kernel.client.isBehindRouter
     }
 
-    /// Compiles the phases that the client can evaluate.
     private mutating func compileEvaluators() throws {
         let (job, pool) = (job, collection)
         guard evaluators.isEmpty else { return }
@@ -66,13 +65,13 @@ extension BackfillRun {
         if runner.keepsJournal { try journal.chooseEvidence(for: job, &kernel) }
         var queue: [Chunk] = []
         while true {
-            kernel.throttler?.note(changed: progress.modified, size: plan.collection.averageSize)
+            kernel.throttler?.note(changed: progress.modified, size: plan.target.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
             try compileEvaluators()
             // A server before MongoDB 6.0 cannot check at each write that the collection still has the UUID for which
             // the job was planned, so the run checks it before each chunk.
-            if !plan.collection.checksUUID { try checkCollection() }
+            if !plan.target.checksUUID { try checkCollection() }
             // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
             // size. A dense read whose place was lost is continued by a reader.
             let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
@@ -140,15 +139,10 @@ extension BackfillRun {
         if let record = kernel.takeFallenBack() { progress = Progress(record) }
     }
 
-    /// The number of chunks that the run finished.
     var chunks: Int { max(0, progress.chunks - begun.chunks) }
 
-    /// How many documents the run changed.
     var changed: Int { max(0, progress.modified - begun.modified) }
 
-    /// Returns the next documents that need the job, as one chunk for each phase.
-    ///
-    /// Returns no chunk at the end of the collection.
     private mutating func next(_ reader: inout ChunkReader?, _ amount: ReadAmount) throws -> [Chunk] {
         let stop = kernel.stop
         while true {
@@ -183,7 +177,7 @@ extension BackfillRun {
 
     private func open() -> ChunkReader {
         let (job, uuid, watch, readsAll) = (job, checkedUUID, watch, readsAll)
-        return ChunkReader(.id, on: kernel.pool) { client throws(MongoError) in
+        return ChunkReader(on: kernel.pool) { client throws(MongoError) in
             let context = job.context(client.collection(job.job.namespace))
             guard !readsAll else { return DueCursor(all: job.scope, in: context.collection, collectionUUID: uuid) }
             return try DueCursor(

@@ -27,7 +27,6 @@ extension BackfillRun {
     /// The error that the place of a dense read is unknown, for example after an election.
     struct PlaceLost: Error {}
 
-    /// Reads the documents of a chunk in its transaction, and finds those that need the phase.
     func find(
         _ chunk: Chunk, of phase: Phase, in transaction: borrowing FencedTransaction, _ found: inout Found
     ) throws {
@@ -149,6 +148,5 @@ extension BackfillRun {
 struct RecordPlace {
     /// The number of the record after which the read continues; `nil` at the start of the collection.
     var record: Int64?
-    /// Whether the read has reached the end of the collection.
     var isOver = false
 }

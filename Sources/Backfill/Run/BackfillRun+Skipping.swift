@@ -140,7 +140,6 @@ extension BackfillRun {
         return false
     }
 
-    /// Whether the time of `lock-wait` has begun and is not over.
     var waitsForLocks: Bool { skipped.locks.end.map { .now < $0 } ?? false }
 
     /// Whether the time of `--max-runtime` is over.
@@ -162,7 +161,6 @@ extension BackfillRun {
         }
     }
 
-    /// Removes each of the given locks that has not changed since it was read; returns how many were removed.
     private mutating func unset(_ locks: [(id: BSONValue, lock: BSONDocument)]) throws -> Int {
         var unset = 0
         for part in locks.parts(of: 500) {

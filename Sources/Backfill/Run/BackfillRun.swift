@@ -23,7 +23,6 @@ struct BackfillRun: ~Copyable {
     var progress: Progress
     var pacing: ChunkPacing
     var journal = RunJournal()
-    /// The documents that the run changed.
     var tally = RunTally()
     /// The progress with which the run began; the run's own numbers are what the job's record has beyond it.
     let begun: Progress
@@ -67,7 +66,7 @@ struct BackfillRun: ~Copyable {
         self.kernel = kernel
         job = runner.job
         limits = runner.job.job.limits
-        pacing = ChunkPacing(runner.job.job.limits, averageSize: plan.collection.averageSize)
+        pacing = ChunkPacing(runner.job.job.limits, averageSize: plan.target.averageSize)
         skipped = SkippedDocuments(maximum: runner.options.maxErrors)
     }
 
@@ -81,7 +80,7 @@ struct BackfillRun: ~Copyable {
     var collection: MongoCollection { kernel.client.collection(job.job.namespace) }
 
     /// The collection's UUID, if the server compares it with every command.
-    var checkedUUID: BSONValue? { plan.collection.checkedUUID }
+    var checkedUUID: BSONValue? { plan.target.checkedUUID }
 
     /// Runs until the job is done, or has to stop.
     /// - Returns: why the run stopped early; `nil` if it did not.
@@ -209,7 +208,7 @@ struct BackfillRun: ~Copyable {
 
     /// Throws if the collection was dropped, renamed or created again during the run.
     func checkCollection() throws {
-        let (name, namespace, uuid) = (job.job.name, job.job.namespace, plan.collection.uuid)
+        let (name, namespace, uuid) = (job.job.name, job.job.namespace, plan.target.uuid)
         guard let fate = try kernel.retrying({ try Target.fate(of: namespace, uuid, for: name, on: kernel.client) })
         else {
             return
@@ -227,7 +226,7 @@ struct BackfillRun: ~Copyable {
         try resume()
         if let needing = try surveyChanges() { return needing }
         let (job, slices, concurrency, pool) = (runner.job, skipped.slices, limits.concurrency, kernel.pool)
-        let isDense = progress.modified > plan.collection.documents / 2
+        let isDense = progress.modified > plan.documents / 2
         let (result, left) = try kernel.reading(job.job.namespace) { collection in
             let survey = Survey(job: job, collection: collection, surveysAfter: false)
             let result = try survey.run(in: concurrency, on: pool, isDense: isDense)
@@ -239,7 +238,7 @@ struct BackfillRun: ~Copyable {
 
     /// Starts to follow the changes of the collection, if that saves the survey of the whole collection at the end.
     private mutating func watchChanges() throws {
-        let (job, pool, stop, plan) = (runner.job, kernel.pool, kernel.stop, plan.collection)
+        let (job, pool, stop, plan) = (runner.job, kernel.pool, kernel.stop, plan)
         guard case .collection = job.scope, job.phases.count == 1, job.phases[0].parts.count == 1,
             job.phases[0].detail(keepsJournal: runner.keepsJournal) != .whole, !kernel.client.isBehindRouter
         else { return }
@@ -251,7 +250,7 @@ struct BackfillRun: ~Copyable {
         self.watch = watch
         let isOpen = try kernel.reading(job.job.namespace) { collection in
             let survey = Survey(job: job, collection: collection, surveysAfter: false)
-            return try survey.isSparse(among: plan.documents, size: plan.averageSize) && watch.open()
+            return try survey.isSparse(among: plan.documents, size: plan.target.averageSize) && watch.open()
         }
         if !isOpen { stopWatching() }
     }
@@ -322,7 +321,6 @@ struct BackfillRun: ~Copyable {
 
 /// The times that a run measures, to find out which limit decides the speed of the run.
 struct RunTime {
-    /// When the run began.
     let begun = ContinuousClock.now
     /// How long the run has rested because of the limit `nice`, in seconds.
     var rested = 0.0

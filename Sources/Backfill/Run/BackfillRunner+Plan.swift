@@ -8,7 +8,6 @@ import Running
 import Scanning
 import Steps
 
-/// The plan of a run.
 extension BackfillRunner {
     /// Returns the plan of a run.
     ///
@@ -57,10 +56,8 @@ extension BackfillRunner {
             surveys ? try early.run { try self.survey(at: collection, on: pool, isDry: isDry, isProof: isProof) } : nil
         var plan = BackfillPlan(
             job: job.job.name, namespace: job.job.namespace,
-            collection: BackfillPlan.Collection(
-                documents: try early.run { try job.scope.count(in: collection) },
-                uuid: target.uuid, checksUUID: target.checksUUID, averageSize: target.averageSize),
-            needing: nil, before: [], after: [], resumesAfter: state.unfinishedChunks,
+            documents: try early.run { try job.scope.count(in: collection) }, target: target, needing: nil, before: [],
+            after: [], resumesAfter: state.unfinishedChunks,
             notes: job.notes(keepsJournal: keepsJournal) + state.notes)
         plan.deploy = isDeployed ? .done : job.job.requiresDeploy ? .awaited : .notAsked
         plan.wasDone = wasDone
@@ -102,7 +99,7 @@ extension BackfillRunner {
         guard job.refreshing != nil, mayBe else { return plan }
         var plan = plan
         let refreshSearch = RefreshSearch(
-            job: job, collection: collection, collectionUUID: plan.collection.checkedUUID)
+            job: job, collection: collection, collectionUUID: plan.target.checkedUUID)
         let own = Set(try refreshSearch.own(by: store.journal) { if stop.isRaised { throw StopAsked() } }.own)
         plan.refreshable = own.count
         let copies = StaleCopies(job: job, collection: collection)
@@ -137,7 +134,6 @@ extension BackfillRunner {
         return try collection.countDocuments(isLarge.filter)
     }
 
-    /// Returns a note on the documents that are too large for undo; empty if there are none.
     func noteOfLarge(_ count: Int) -> [String] {
         guard count > 0 else { return [] }
         return [
@@ -170,10 +166,6 @@ extension BackfillRunner {
         return try checked(result, isDry: isDry, isProof: isProof)
     }
 
-    /// Returns the result of a survey with its counts of documents that would still need a step after a run.
-    ///
-    /// Throws if the result shows that the job can never be completed, or if a step with `onError: fail` would skip
-    /// documents.
     private func checked(_ result: Survey.Result, isDry: Bool, isProof: Bool) throws -> Survey.Result {
         var result = result
         // If `isProof` is false, the survey did not count the documents that would still need a step after a run. The
@@ -187,19 +179,16 @@ extension BackfillRunner {
     /// Adds the counts of a survey, which a dry run made after its plan.
     /// - Parameter large: the number of documents that are too large for undo.
     func complete(_ plan: inout BackfillPlan, by result: Survey.Result, large: Int) throws {
-        let estimated = plan.collection.documents
+        let estimated = plan.documents
         plan.add(try checked(result, isDry: true, isProof: false))
         if keepsJournal { plan.notes += noteOfLarge(large) }
         plan.notes += notes(onConsumerOf: plan)
         guard stop.isRaised else { return }
-        plan.collection.documents = max(estimated, result.documents)
+        plan.documents = max(estimated, result.documents)
         plan.notes.append(
             "the dry run was asked to stop, and its counts are those of \(result.documents.grouped) documents")
     }
 
-    /// Returns the groups of server metrics that the throttle cannot read, and notes for the operator.
-    ///
-    /// The notes name these groups, and the reasons for which a run would have to wait now.
     private func throttleOfPlan(
         on pool: ClientPool
     ) throws -> (missing: Set<ServerMetricsReader.Missing>, notes: [String]) {
@@ -208,20 +197,14 @@ extension BackfillRunner {
         return (throttler.missing, throttler.missingGuarantees + waitReasons.map { "a run would wait now: \($0)" })
     }
 
-    /// Returns a note on the rate at which a consumer, such as a sync engine, can process the changes of the run.
-    ///
-    /// The run is not faster than this rate. There is no note if the job states no such rate.
     private func notes(onConsumerOf plan: BackfillPlan) -> [String] {
         let rate = job.job.limits.consumer
         guard !rate.isUnlimited else { return [] }
-        let seconds = plan.needing.map { rate.seconds(for: $0, size: plan.collection.averageSize) }
+        let seconds = plan.needing.map { rate.seconds(for: $0, size: plan.target.averageSize) }
         let least = seconds.map { ": a run takes at least \(Int($0.rounded(.up))) s" } ?? ""
         return ["the consumer takes at most \(rate)\(least)"]
     }
 
-    /// Returns the plan with the number of documents that the job would make unsyncable.
-    ///
-    /// The function judges every document that needs the job, and reads the room that is left in the unsync budget.
     private func judged(
         _ plan: BackfillPlan, _ budget: UnsyncBudget, _ store: borrowing StateStore, isReadable: Bool
     ) throws -> BackfillPlan {

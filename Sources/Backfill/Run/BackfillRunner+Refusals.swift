@@ -81,8 +81,6 @@ extension BackfillRunner {
         }
     }
 
-    /// Returns an error that names the first step which the server cannot compute; returns `error` if there is no such
-    /// step.
     private func located(_ error: MongoError, in collection: MongoCollection) throws -> any Error {
         var pipeline: [BSONDocument] = []
         for step in job.steps where step.client == nil {
@@ -100,7 +98,6 @@ extension BackfillRunner {
         return error
     }
 
-    /// Makes the server compute stages for all documents; no document is returned.
     private static func compute(_ stages: [BSONDocument], in collection: MongoCollection) throws(MongoError) {
         let all: [BSONDocument] = [["$group": ["_id": nil, "n": ["$sum": ["$bsonSize": "$$ROOT"]]]]]
         _ = try collection.aggregate(stages + all, options: Survey.options).documents()

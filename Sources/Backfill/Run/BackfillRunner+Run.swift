@@ -51,7 +51,7 @@ extension BackfillRunner {
         let (ledger, throttler): (UnsyncLedger, Throttler)
         do {
             // Another command may have cleaned up the job before the lease was taken, so the job is checked again.
-            let binding = binding(to: plan.collection.uuid)
+            let binding = binding(to: plan.target.uuid)
             try retry.run {
                 try store.check(binding)
             }
@@ -91,7 +91,7 @@ extension BackfillRunner {
     }
 
     private func begin(_ plan: BackfillPlan, in store: borrowing StateStore) throws {
-        let binding = binding(to: plan.collection.uuid)
+        let binding = binding(to: plan.target.uuid)
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // After the plan was made, another runner may have started the job with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
@@ -110,7 +110,7 @@ extension BackfillRunner {
         let outcome: BackfillReport.Outcome =
             if let stopped { .stopped(stopped) } else { run.chunks == 0 ? .nothingToDo : .done }
         var report = BackfillReport(
-            job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.collection.documents,
+            job: plan.job, namespace: plan.namespace, outcome: outcome, estimatedDocuments: plan.documents,
             before: plan.before, after: [])
         (report.work.modified, report.work.updates) = (run.changed, run.progress.updates - run.begun.updates)
         report.work.refreshed = job.refreshing == nil ? nil : run.refreshing.documents
@@ -147,17 +147,34 @@ extension BackfillRunner {
     }
 
     /// Returns how many documents in the job's scope do not sync under the next schema.
+    ///
+    /// A whole collection is divided into parts that several connections read at the same time.
     private func failing(under next: CompiledSchema, on pool: ClientPool) throws -> Int {
         let (job, retry, stop) = (job, retry, stop)
-        let concurrency = job.job.limits.concurrency
+        @Sendable func count(_ filter: BSONDocument, _ collection: MongoCollection, _ options: BSONDocument) throws
+            -> Int
+        {
+            var failing = 0
+            var cursor = collection.find(filter, options: options)
+            while !stop.isRaised, let view = try cursor.next() {
+                if try next.check(view) == .certain { failing += 1 }
+            }
+            return failing
+        }
         let read = BackgroundTask(on: pool) { client in
-            let count = FailingCount(next, job.job.namespace, job.scope, stop: stop)
-            return try retry.run { try count.run(in: concurrency, on: pool, client) }
+            let collection = client.collection(job.job.namespace)
+            return try retry.run {
+                guard case .collection = job.scope else {
+                    return try count(job.scope.filter(), collection, job.scope.options("next"))
+                }
+                let parts = try CollectionParts(of: collection, for: job.job.limits.concurrency)
+                let options: BSONDocument = ["comment": "shipshape next", "readConcern": ["level": "majority"]]
+                return try parts.reduce(0, on: pool, and: collection, { try count($0, $1, options) }, combining: +)
+            }
         }
         return try read.wait(stop: stop) {}
     }
 
-    /// Surveys the documents in the job's scope, or only the documents of `--ids`, and returns the counts of each step.
     private func counted(on pool: ClientPool) throws -> Survey.Result {
         let (job, only, retry) = (job, options.only, retry)
         let read = BackgroundTask(on: pool) { client in
@@ -189,7 +206,7 @@ extension BackfillRunner {
         let (count, seconds) = try previewed(&plan, on: client, pool)
         var report = BackfillReport(
             job: plan.job, namespace: plan.namespace, outcome: stop.isRaised ? .stopped(.signal) : .dryRun,
-            estimatedDocuments: plan.collection.documents, before: plan.before, after: plan.after)
+            estimatedDocuments: plan.documents, before: plan.before, after: plan.after)
         report.work.chunks = count.chunks
         report.failures = BackfillReport.FailureGroup.all(of: count.failures)
         report.work.refreshed = job.refreshing == nil ? nil : plan.refreshable
@@ -212,7 +229,7 @@ extension BackfillRunner {
                 idBytes: count.idBytes, journalBytes: keepsJournal ? count.journalBytes : 0,
                 nice: job.job.limits.nice,
                 consumerSeconds: job.job.limits.consumer.seconds(
-                    for: count.updates, size: plan.collection.averageSize),
+                    for: count.updates, size: plan.target.averageSize),
                 oplogCapacity: Self.oplogCapacity(on: client)))
         return report
     }
@@ -227,7 +244,7 @@ extension BackfillRunner {
         let collection = client.collection(job.job.namespace)
         var started = ContinuousClock.now
         if plan.needing == nil, let evaluator = try retry.run({ try dryEvaluator(in: collection) }),
-            let read = DryRead(self, by: evaluator, of: plan.collection)
+            let read = DryRead(self, by: evaluator, of: plan)
         {
             do {
                 let counts = try retry.run { try read.run(on: pool) }
@@ -248,10 +265,9 @@ extension BackfillRunner {
             try complete(&plan, by: result, large: large)
         }
         started = .now
-        let cutter = SpanCutter(collection: collection)
         var count = PreviewCount(job: job)
-        if let upper = try retry.run({ try cutter.greatestID() }) {
-            let preview = PreviewPass(self, upper: upper, averageSize: plan.collection.averageSize)
+        if let upper = try retry.run({ try PreviewPass.greatestID(in: collection) }) {
+            let preview = PreviewPass(self, upper: upper, averageSize: plan.target.averageSize)
             count = try preview.run(in: job.job.limits.concurrency, on: pool)
         }
         return (count, started.duration(to: .now).seconds)

@@ -50,7 +50,6 @@ package struct BackfillRunner: Sendable {
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }
 
-    /// The retry policy for the work before a run: ``RetryPolicy/early``.
     var early: RetryPolicy { retry.early }
 
     /// Whether the run journals its changes before it writes them.

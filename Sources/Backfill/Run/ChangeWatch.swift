@@ -18,7 +18,6 @@ struct ChangeWatch: Sendable {
     private let maximum: Int
     /// A filter that matches every document in which a step finds something.
     let relevance: BSONDocument
-    /// The documents that the run wrote.
     private var written: Set<DocumentKey> = []
 
     /// Prepares to follow the changes after the cluster time `start`; ``open()`` opens the change stream.
@@ -78,6 +77,5 @@ struct ChangeWatch: Sendable {
         return try survey.run(noted: noted, changed: changed, written: written, at: now)
     }
 
-    /// Ends the change stream.
     func close() { tracker.close() }
 }

@@ -33,6 +33,12 @@ struct DueDocument: Sendable {
         }
     }
 
+    /// Whether the document is reserved before it is written.
+    ///
+    /// A reserved document takes room in the unsync budget until it turns out to be syncable, or until the ledger of
+    /// unsynced documents lists it.
+    var isCounted: Bool { judgement == .unsyncable || judgement == .keptUnsyncable }
+
     /// About how many bytes the document takes in memory.
     var size: Int { 64 + (change.map { $0.before.bytes.count + $0.after.bytes.count } ?? 0) }
 }

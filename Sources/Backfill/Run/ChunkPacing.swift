@@ -21,13 +21,10 @@ struct ChunkPacing {
         bytes = limits.mostBytes
     }
 
-    /// The number of documents in the next chunk.
     var documents: Int { min(trial ?? .max, size.documents) }
 
-    /// The documents and bytes to read for the next chunk.
     var amount: ReadAmount { ReadAmount(documents: documents, bytes: bytes) }
 
-    /// Applies limits of the job that an operator changed.
     mutating func adopt(_ limits: Job.Limits) {
         size.adopt(limits)
         bytes = limits.mostBytes

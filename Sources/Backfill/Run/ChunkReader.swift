@@ -8,7 +8,6 @@ import Synchronization
 /// The reader ends at the first error. The caller then creates another reader, which finds the documents that still
 /// need the phase.
 final class ChunkReader: Sendable {
-    /// The state that the reading thread and the caller share.
     private final class Desk: Sendable {
         let wanted = Mutex<ReadAmount?>(nil)
         let found = Mutex<Result<[DueDocument], any Error>?>(nil)
@@ -18,8 +17,6 @@ final class ChunkReader: Sendable {
         let isAnswered = Semaphore()
     }
 
-    /// How much of each document is read.
-    let detail: DueCursor.Detail
     private let desk = Desk()
 
     /// How long the caller waits for a full chunk; after that, it accepts a chunk of at least
@@ -30,10 +27,8 @@ final class ChunkReader: Sendable {
 
     /// Starts the reading thread, which creates the cursor by `open`.
     init(
-        _ detail: DueCursor.Detail, on pool: ClientPool,
-        _ open: @Sendable @escaping (borrowing Client) throws(MongoError) -> DueCursor
+        on pool: ClientPool, _ open: @Sendable @escaping (borrowing Client) throws(MongoError) -> DueCursor
     ) {
-        self.detail = detail
         PosixThread.start(name: "find") { [desk] in
             guard var amount = Self.next(desk) else { return }
             do {

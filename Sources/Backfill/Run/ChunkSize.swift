@@ -5,15 +5,6 @@ import Jobs
 /// The bytes depend on the data, and the time on the server's load. Waits for the throttle, a lease or a majority do
 /// not count as a chunk's time. Otherwise, a server under load would reduce the size to the minimum and keep it there.
 struct ChunkSize: Hashable {
-    /// The cost of one chunk, to be compared with the limits of a chunk's bytes and time.
-    struct Cost: Hashable {
-        /// The bytes of the documents that were processed.
-        var bytes: Double
-        /// The time of the server's work, without waits.
-        var time: Duration
-    }
-
-    /// The number of documents in the next chunk.
     private(set) var documents: Int
     /// Whether the size is one document, and even such a chunk exceeds the target for its bytes or its time.
     private(set) var isStuck = false
@@ -21,7 +12,8 @@ struct ChunkSize: Hashable {
     private var targetBytes: Double
     private var targetTime: Duration
     private let averageSize: Int?
-    private var samples: [Cost] = []
+    /// The times of the last chunks of this size, as ratios to the target.
+    private var samples: [Double] = []
 
     /// How many chunks of one size are measured before the size is adapted.
     ///
@@ -55,34 +47,31 @@ struct ChunkSize: Hashable {
         set(min(documents, maximum))
     }
 
-    /// Whether a chunk can still be made smaller.
-    var canShrink: Bool { documents > 1 }
-
     /// Halves the size after a chunk ran into the server's time limit.
     mutating func shrink() { set(max(1, documents / 2)) }
 
     /// Adapts the size to a chunk that was processed, even one in which no document needed a change.
     /// - Parameters:
     ///   - size: how many documents the chunk had; a chunk of another size than the current one is ignored.
-    ///   - bytes: the bytes of the chunk's documents; `nil` if they were not read, so that the average size is assumed.
-    mutating func learn(from size: Int, time: Duration, bytes: Int? = nil) {
+    ///   - time: the time of the server's work, without waits.
+    mutating func learn(from size: Int, time: Duration) {
         guard size == documents else { return }
-        let bytes = bytes.map(Double.init) ?? Double(size) * Double(averageSize ?? 0)
-        let cost = Cost(bytes: bytes, time: time)
-        if share(cost) > Self.alarm {
+        let bytes = Double(size) * Double(averageSize ?? 0) / targetBytes
+        let time = time / targetTime
+        if max(bytes, time) > Self.alarm {
             isStuck = documents == 1
-            return set(max(least(bytes: cost.bytes / targetBytes, time: cost.time / targetTime), documents / Self.cut))
+            return set(max(least(bytes: bytes, time: time), documents / Self.cut))
         }
-        samples.append(cost)
+        samples.append(time)
         guard samples.count == Self.window else { return }
-        let share = max(
-            Self.p90(samples.map { $0.bytes / targetBytes }), Self.p90(samples.map { $0.time / targetTime }))
+        // The tenth of eleven samples in ascending order is taken, so that one outlier has no effect.
+        let share = max(bytes, samples.sorted()[(samples.count * 9) / 10])
         isStuck = documents == 1 && share > 1
         let factor = share > 0 ? min(1 / share, Self.maximumGrowth) : Self.maximumGrowth
         // The size grows by at least one document, because rounding would keep a size of a few documents the same.
         let grown =
             factor > 1 ? max((Double(documents) * factor).rounded(), Double(documents + 1)) : Double(documents) * factor
-        let least = least(bytes: Self.p90(samples.map { $0.bytes / targetBytes }), time: share)
+        let least = least(bytes: bytes, time: share)
         set(max(factor < 1 ? least : 1, min(maximum, Int(grown))))
     }
 
@@ -97,17 +86,8 @@ struct ChunkSize: Hashable {
         bytes > 1 || time > Self.far ? 1 : min(documents, Self.leastByTime)
     }
 
-    /// Returns the greater of two ratios: the bytes of a chunk to the target for bytes, and its time to the target for
-    /// time.
-    private func share(_ cost: Cost) -> Double { max(cost.bytes / targetBytes, cost.time / targetTime) }
-
     private mutating func set(_ size: Int) {
         documents = size
         samples = []
-    }
-
-    private static func p90(_ values: [Double]) -> Double {
-        // The tenth of eleven samples in ascending order is taken, so that one outlier has no effect.
-        values.sorted()[(values.count * 9) / 10]
     }
 }

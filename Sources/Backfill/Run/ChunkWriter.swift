@@ -32,7 +32,6 @@ struct ChunkWriter {
         return parts.compactMap(\.self) + whole.commandSlices().map { statement($0, pipeline) }
     }
 
-    /// Returns the update that writes the top-level fields of the phase as they are after a change.
     private func written(_ change: DueDocument.Change, of id: BSONValue) -> UpdateStatement {
         let values: [(String, BSONValue)] = phase.touched.map { name in
             (name, change.after[name].map { ["$literal": $0] } ?? "$$REMOVE")

@@ -17,7 +17,6 @@ import Synchronization
 /// The same read gives the counts of each step, the counts of changed and failing documents, and the estimate of a run.
 /// The server evaluates only the documents that the client cannot evaluate.
 final class DryRead: Sendable {
-    /// The counts of all documents that were read.
     struct Counts: Sendable {
         var found: StepFinder.Found
         var preview: PreviewCount
@@ -31,10 +30,8 @@ final class DryRead: Sendable {
         }
     }
 
-    /// The work of one thread.
     private struct Part: Sendable {
         var counts: Counts
-        /// The memory in which the thread evaluates the steps and the job's change.
         var frame: Frame
     }
 
@@ -53,11 +50,11 @@ final class DryRead: Sendable {
     private let reported = Atomic<Int>(0)
 
     /// Prepares to read a whole collection; returns `nil` if the client cannot evaluate the job's steps.
-    init?(_ runner: BackfillRunner, by evaluator: PhaseEvaluator, of collection: BackfillPlan.Collection) {
+    init?(_ runner: BackfillRunner, by evaluator: PhaseEvaluator, of plan: BackfillPlan) {
         guard let finder = evaluator.finder(of: runner.job) else { return nil }
         (self.runner, self.evaluator, self.finder) = (runner, evaluator, finder)
-        documents = collection.documents
-        size = ChunkSize(runner.job.job.limits, averageSize: collection.averageSize).documents
+        documents = plan.documents
+        size = ChunkSize(runner.job.job.limits, averageSize: plan.target.averageSize).documents
         total = Mutex(Counts(found: finder.nothing, preview: PreviewCount(job: runner.job)))
     }
 
@@ -104,7 +101,6 @@ final class DryRead: Sendable {
         if documents != 0 { runner.events(.chunk(documents: -documents, modified: 0)) }
     }
 
-    /// Adds the counts of a thread to those of all threads.
     private func leave(_ counts: Counts) throws {
         var counts = counts
         counts.preview.endChunk()
@@ -144,7 +140,6 @@ final class DryRead: Sendable {
         part.counts = nothing
     }
 
-    /// Whether the fields that the job writes are too large for undo.
     private func isLarge(_ document: borrowing BSONView) throws -> Bool {
         var fields = BSONBuilder()
         for name in runner.namesForUndo {
@@ -153,7 +148,6 @@ final class DryRead: Sendable {
         return fields.finish().bytes.count > BackfillRunner.largest
     }
 
-    /// Lets the server evaluate the documents that the client could not evaluate.
     private func addUnevaluated(to counts: inout Counts, on pool: ClientPool) throws {
         guard !counts.unevaluated.isEmpty else { return }
         let client = try pool.client()

@@ -9,7 +9,6 @@ import Steps
 struct DueCursor: ~Copyable {
     /// How much of a document is read.
     enum Detail: Sendable {
-        /// Only the `_id`.
         case id
         /// The fields that the phase touches, as they are before and after it, for the journal.
         case touched
@@ -51,7 +50,7 @@ struct DueCursor: ~Copyable {
         }
         let more: KeyValuePairs<String, BSONValue> = collectionUUID.map { ["collectionUUID": $0] } ?? [:]
         ids = context.collection.aggregate(
-            scope.stages(where: phase.mayNeed, quick: phase.quickNeed) + [["$project": ["_id": 1]]],
+            scope.stages(where: phase.mayNeed, quick: phase.steps.quickNeed) + [["$project": ["_id": 1]]],
             options: scope.options("find", more))
     }
 

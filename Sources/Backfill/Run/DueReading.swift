@@ -49,13 +49,12 @@ struct DueReading: ~Copyable {
         (self.context, self.collectionUUID) = (context, collectionUUID)
         notes = watch?.notes(by: evaluator)
         cursor = context.collection.find(
-            scope.filter(quick: watch.map(\.relevance) ?? phase.quickNeed),
+            scope.filter(quick: watch.map(\.relevance) ?? phase.steps.quickNeed),
             options: scope.options(
                 "find", since: watch?.start, batch: ReplySize.least,
                 collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
 
-    /// Returns the next document that needs the phase; `nil` at the end.
     mutating func next() throws -> DueDocument? {
         while true {
             if let document = try asked?.next() { return document }
@@ -123,7 +122,6 @@ private struct ReplySize {
 /// Evaluates a phase of the job on whole documents.
 struct DueFinder {
     let phase: Phase
-    /// How much of each document is kept.
     let detail: DueCursor.Detail
     /// The fields of which the journal keeps a digest.
     let evidence: DocumentEvidence

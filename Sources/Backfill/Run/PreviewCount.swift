@@ -41,7 +41,6 @@ struct PreviewCount: Sendable {
     /// an eighth of a dry run.
     private static let (journaledFirst, journalShare) = (400, 8)
 
-    /// The names of the top-level fields that the job writes or removes.
     private let touched: [String]
 
     init(job: CompiledJob) {
@@ -99,7 +98,6 @@ struct PreviewCount: Sendable {
         }
     }
 
-    /// Whether a document certainly fails under the job's next schema.
     private func fails(_ document: borrowing BSONView) throws -> Bool {
         guard let next = job.next else { return false }
         return try next.check(document) == .certain

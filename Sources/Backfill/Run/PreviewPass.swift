@@ -85,7 +85,6 @@ final class PreviewPass: Sendable {
         return total
     }
 
-    /// Returns the next range of `_id`s and its number; `nil` when all ranges are taken.
     private func take(_ collection: MongoCollection) throws -> (IDSpan, Int)? {
         try state.withLock { state in
             guard !state.isOver else { return nil }
@@ -98,10 +97,32 @@ final class PreviewPass: Sendable {
         }
     }
 
+    /// Returns the collection's greatest `_id`; `nil` when it is empty.
+    static func greatestID(in collection: MongoCollection) throws(MongoError) -> BSONValue? {
+        var cursor = collection.find(
+            options: ["projection": ["_id": 1], "sort": ["_id": -1], "hint": ["_id": 1], "limit": 1])
+        return try cursor.nextDocument()?["_id"]
+    }
+
+    /// Returns the part of the range with about `documents` documents from its start, by a scan of the index on `_id`
+    /// that reads no document.
+    ///
+    /// The cursor options `min` and `max` limit the scan of the index across all BSON types. `min` includes its bound,
+    /// and `max` does not.
     private func cut(_ span: IDSpan, _ documents: Int, _ collection: MongoCollection) throws -> IDSpan {
-        let cutter = SpanCutter(collection: collection)
-        return try runner.retry.run {
-            try cutter.span(after: span.after, upper: span.through, documents: documents)
-        }
+        // No `_id` is less than MinKey, and the server refuses bounds with nothing between them.
+        guard span.through != .minKey else { return span }
+        var options = BSONBuilder()
+        options.append("projection", ["_id": 1])
+        options.append("sort", ["_id": 1])
+        options.append("hint", ["_id": 1])
+        if let after = span.after { options.append("min", ["_id": after]) }
+        options.append("max", ["_id": span.through])
+        options.append("skip", .integer(span.after == nil ? documents - 1 : documents))
+        options.append("limit", 1)
+        // The read is sent as a command, because the driver's cursors refuse a bound with a field that has no name.
+        let command = options.finish()
+        let last = try runner.retry.run { try collection.findBatch(command).first?["_id"] }
+        return IDSpan(after: span.after, through: last ?? span.through)
     }
 }

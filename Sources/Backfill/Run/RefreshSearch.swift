@@ -73,7 +73,6 @@ struct WrittenValues {
 /// write other values.
 struct RefreshSearch {
     struct Found {
-        /// The `_id`s of the documents to refresh.
         var own: [BSONValue] = []
         /// The digests of the values that the job wrote to these documents.
         var written: WrittenValues

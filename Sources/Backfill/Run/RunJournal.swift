@@ -15,7 +15,7 @@ struct RunJournal {
     /// these documents.
     var group = 0
     /// The number of the first chunk of this run in the journal; `nil` before it.
-    private var first: Int64?
+    private(set) var first: Int64?
     private var lastCheck = ContinuousClock.now
 
     /// Notes a chunk that was committed.
@@ -27,9 +27,6 @@ struct RunJournal {
         lastCheck = .now
         return true
     }
-
-    /// Ends the run if another client removed the job's record, or the journal of the run's first chunk.
-    func expectKept(in store: borrowing StateStore) throws { try store.journal.expectKept(first, store.ranges) }
 
     /// Chooses the fields that distinguish a document from a later document with the same `_id`.
     ///
@@ -59,7 +56,7 @@ struct RunJournal {
         let written = try documents.filter { document in
             guard let change = document.change,
                 try entries.add(
-                    document.id, before: change.before, after: change.after,
+                    document.id, before: change.before.view, after: change.after.view,
                     positions: keepsPositions ? change.positions : nil, evidence: change.evidence)
             else { return false }
             for creation in change.created { entries.add(creation) }

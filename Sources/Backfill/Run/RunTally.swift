@@ -7,7 +7,6 @@ struct RunTally {
     /// The documents of the current chunks that an earlier phase changed; `nil` in a run of one phase.
     private var changed: Set<BSONValue>?
 
-    /// Starts to count documents that go through several phases.
     mutating func beginPhases() { changed = [] }
 
     /// Returns how many of the documents no earlier phase has changed.
@@ -16,7 +15,6 @@ struct RunTally {
         return ids.count { !changed.contains($0) }
     }
 
-    /// Records documents that a phase has changed.
     mutating func committed(_ ids: [BSONValue]) { changed?.formUnion(ids) }
 
     /// Forgets the changed documents, because an election undid some of the changes.

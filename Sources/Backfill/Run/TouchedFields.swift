@@ -35,11 +35,10 @@ struct TouchedFields: ~Copyable {
         self.evidence = evidence
         self.collection = collection
         cursor = collection.aggregate(
-            scope.stages(where: phase.needs, quick: phase.quickNeed) + Self.stages(of: phase, evidence),
+            scope.stages(where: phase.needs, quick: phase.steps.quickNeed) + Self.stages(of: phase, evidence),
             options: scope.options("journal", collectionUUID.map { ["collectionUUID": $0] } ?? [:]))
     }
 
-    /// Returns the next document that needs the phase; `nil` at the end.
     mutating func next() throws -> DueDocument? {
         let (names, evidence, collection) = (names, evidence, collection)
         while let view = try cursor.next() {
@@ -66,7 +65,6 @@ struct TouchedFields: ~Copyable {
         return nil
     }
 
-    /// Reads the named fields of a document as it is now; `nil` if it no longer exists.
     private static func read(
         _ names: [String], of id: BSONValue, in collection: MongoCollection
     ) throws(MongoError) -> BSONDocument? {
@@ -98,7 +96,6 @@ struct TouchedFields: ~Copyable {
             + [["$replaceWith": .object(BSONDocument(entry))]]
     }
 
-    /// Returns an expression for the positions of the named fields among all fields of the document.
     private static func places(of names: [String]) -> BSONValue {
         let all: BSONValue = ["$map": ["input": ["$objectToArray": "$$ROOT"], "in": "$$this.k"]]
         // The names are compared by their bytes, because `$indexOfArray` would use the collection's collation.

@@ -55,7 +55,6 @@ struct UniquePreview {
             + "counted"
     }
 
-    /// Returns the census of all documents as they are after the job.
     private func census(_ keys: [UniqueKey], in collection: MongoCollection) throws -> UniqueCensus {
         let census = UniqueCensus(keys, of: runner.job.job.namespace)
         var preview = Preview(

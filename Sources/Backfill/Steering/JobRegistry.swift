@@ -320,7 +320,7 @@ extension JobRegistry {
                 "findings": .bool(hasFindings),
             ])
         guard isAgain else { return }
-        try client.note(
+        try client.set(
             "migrations", ["_id": .string(entry.name)],
             ["created": "$$NOW", "by": ["$literal": .string(person)], "findings": .bool(hasFindings)])
     }

@@ -31,7 +31,6 @@ struct MarkerRemoval {
         return present
     }
 
-    /// Returns one document that meets a condition, with only its `_id`; `nil` if there is none.
     private func first(_ condition: Expression) throws(MongoError) -> BSONDocument? {
         var cursor = try pool.client().collection(job.namespace).find(
             condition.filter, options: ["projection": ["_id": 1], "limit": 1])

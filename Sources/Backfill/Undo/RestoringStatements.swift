@@ -47,7 +47,6 @@ struct RestoringStatements {
         return groups[statement].first?.id
     }
 
-    /// Returns groups of documents that are restored in the same way.
     private static func groups(_ documents: [Restoring]) throws(BSONError) -> [[Restoring]] {
         var order: [Restoring.Likeness] = []
         var alike: [Restoring.Likeness: [Restoring]] = [:]

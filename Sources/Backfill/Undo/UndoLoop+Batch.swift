@@ -85,7 +85,7 @@ extension UndoLoop {
                 let restored = earlier + tally.restored + plan.restored
                 try transaction.fence(setting: RangeChange.undone(restored: restored))
                 let journal = try transaction.collection(
-                    Namespace(database: kernel.store.client.database, collection: JournalStore.name))
+                    Namespace(database: kernel.store.client.database, collection: JournalStore.collection))
                 var after = memory
                 after.finish(plan.due, needless: plan.needless)
                 let rest = part.rest(without: after.done, leaving: after.rests)
@@ -123,7 +123,7 @@ extension UndoLoop {
             "comment": .string("shipshape undo \(subject.name)"),
             "maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds),
         ]
-        if let uuid = subject.collectionUUID { options = options.appending("collectionUUID", uuid) }
+        if let uuid = subject.target.checkedUUID { options = options.appending("collectionUUID", uuid) }
         let matched = try transaction.update(statements.all, of: subject.namespace, options: options)
         FaultInjection.reached(.afterRestore)
         return matched
@@ -131,7 +131,6 @@ extension UndoLoop {
 
     // MARK: Compare
 
-    /// Reads the documents of the entries, and decides what to do with each.
     private func planned(
         _ indexes: [Int], of part: JournalPart, in collection: MongoCollection, isOutside: Bool = false
     ) throws -> Plan {
@@ -203,8 +202,8 @@ extension UndoLoop {
         memory.finish(plan.due, needless: plan.needless)
         tally.restored += plan.restored
         tally.asBefore += plan.asBefore
-        tally.makeUnsyncable(plan.unsyncable.count)
-        tally.move(plan.moved.count)
+        tally.madeUnsyncable += plan.unsyncable.count
+        tally.moved += plan.moved.count
         let left = plan.left.filter { memory.leave($0.id) }
         for (document, members) in Dictionary(grouping: left, by: \.document) {
             try kernel.retrying {
@@ -229,7 +228,7 @@ extension UndoLoop {
         memory.finish(plan.due, needless: [])
         tally.restored += plan.restored
         tally.asBefore += plan.asBefore
-        tally.makeUnsyncable(plan.unsyncable.count { refused[$0] == nil })
+        tally.madeUnsyncable += plan.unsyncable.count { refused[$0] == nil }
         for (id, document) in plan.left where memory.leave(id) { tally.leave(id, document) }
         return .done(plan.finished.count)
     }
@@ -242,14 +241,14 @@ extension UndoLoop {
         _ plan: Plan, at statement: Int?, _ isGrouped: Bool, _ error: MongoError, of indexes: [Int]
     ) throws -> Attempt {
         guard indexes.count > 1 else {
-            if let only = plan.due.first { memory.refuse(only.id, error.code.rawValue) }
+            if let only = plan.due.first { memory.refused[only.id] = error.code.rawValue }
             return .again(1)
         }
         let order = try RestoringStatements(plan.due, grouped: isGrouped, guarded: false)
         guard let statement, let id = order.onlyDocument(of: statement),
             let place = indexes.firstIndex(where: { index in plan.due.contains { $0.index == index && $0.id == id } })
         else { return .again(isGrouped ? 1 : indexes.count / 2) }
-        memory.refuse(id, error.code.rawValue)
+        memory.refused[id] = error.code.rawValue
         return .again(max(1, place))
     }
 
@@ -257,7 +256,7 @@ extension UndoLoop {
         guard indexes.count == 1, let only = plan.due.first else { return .again(indexes.count / 2) }
         memory.conflicts += 1
         if memory.conflicts > Self.maximumConflicts {
-            memory.refuse(only.id, MongoError.Code.writeConflict.rawValue)
+            memory.refused[only.id] = MongoError.Code.writeConflict.rawValue
         }
         return .again(1)
     }

@@ -76,7 +76,6 @@ struct UndoLoop: ~Copyable {
         return try run()
     }
 
-    /// The number of entries of the next batch, if the current batch succeeds.
     private var grown: Int { min(Self.batch, batch + max(1, batch / 2)) }
 
     private func nextPart(before position: JournalPosition?) throws -> JournalPart? {

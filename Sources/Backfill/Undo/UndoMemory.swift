@@ -7,7 +7,7 @@ struct UndoMemory {
     /// Documents with a change that this undo skipped.
     private(set) var left: Set<BSONValue> = []
     /// The documents that the server refuses to restore, each with the server's error code.
-    private(set) var refused: [BSONValue: Int] = [:]
+    var refused: [BSONValue: Int] = [:]
     /// The entries of the current journal document that are undone, as indexes.
     private(set) var done: Set<Int> = []
     /// The rest of each entry of the current journal document of which only some paths are undone, by its index.
@@ -26,9 +26,6 @@ struct UndoMemory {
     /// Records that a document is skipped.
     /// - Returns: `false` if this undo has skipped it already.
     mutating func leave(_ id: BSONValue) -> Bool { left.insert(id).inserted }
-
-    /// Records that the server refuses to restore a document.
-    mutating func refuse(_ id: BSONValue, _ code: Int) { refused[id] = code }
 
     /// Records the restored documents of a batch, and the entries that needed no write.
     mutating func finish(_ documents: some Sequence<Restoring>, needless: [Int]) {

@@ -23,7 +23,6 @@ package struct UndoRunner: Sendable {
     let identity = RunnerIdentity.current()
 
     /// Creates a runner for the undo of a job; `events` is called on the runner's thread.
-    /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     package init(
         _ job: String, on named: Namespace?, options: RunOptions, assuming assumptions: CheckOptions, stop: StopSignal,
         events: @escaping @Sendable (RunEvent) -> Void
@@ -91,25 +90,16 @@ package struct UndoRunner: Sendable {
             return report
         }
         loop.overlay = UndoOverlay(contents.passes, judgesWhole: loop.reads.isWhole)
-        if let stopped = try loop.run() {
-            report.outcome = .stopped(stopped)
-        } else if let stopped = try loop.removeChildren(from: isRetry ? nil : subject.undoing?.children) {
-            report.outcome = .stopped(stopped)
-        }
+        let children = isRetry ? nil : subject.undoing?.children
+        if let stopped = try loop.run() ?? loop.removeChildren(from: children) { report.outcome = .stopped(stopped) }
         report.children = loop.reportOfChildren(left: loop.children)
-        report.taken.restored = loop.tally.restored
-        report.taken.asBefore = loop.tally.asBefore
-        report.notes += loop.notes
+        try add(loop, to: &report)
         if loop.overlay?.isFull == true {
             report.notes.append(
                 "the job changed more than \(UndoOverlay.maximum.grouped) documents in more than one pass: the "
                     + "changes of the others are counted one by one, so the counts are upper bounds")
         }
         report.skipped = loop.tally.report
-        if let budget = loop.budget {
-            report.madeUnsyncable = loop.tally.madeUnsyncable
-            report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
-        }
         do { try checkHeadroom(of: report) } catch { report.refusal = error.message }
         report.seconds = started.duration(to: .now).seconds
         return report
@@ -166,11 +156,8 @@ package struct UndoRunner: Sendable {
                 try subject.checkOrder()
                 // The journal still has the changes that earlier undos skipped, so they are tried again.
                 try retry.run { try loop.kernel.store.skipped.dropOwn() }
-                if let stop = try loop.run() {
-                    report.outcome = .stopped(stop)
-                } else if let stop = try loop.removeChildren(from: undoing?.ended == nil ? undoing?.children : nil) {
-                    report.outcome = .stopped(stop)
-                } else if let stop = try loop.releaseRepaired() {
+                let children = undoing?.ended == nil ? undoing?.children : nil
+                if let stop = try loop.run() ?? loop.removeChildren(from: children) ?? loop.releaseRepaired() {
                     report.outcome = .stopped(stop)
                 } else {
                     try checkJournal(loop.kernel.store, holds: report.journal.chunks, of: subject)
@@ -185,18 +172,20 @@ package struct UndoRunner: Sendable {
             throw (error as? RunError)?.reporting("undid \(loop.tally.restored.grouped) changes") ?? error
         }
         if let note = loop.kernel.leave() { report.notes.append(note) }
-        report.taken.restored = loop.tally.restored
         report.taken.earlier = loop.earlier
-        report.taken.asBefore = loop.tally.asBefore
-        report.notes += loop.notes
+        try add(loop, to: &report)
         report.skipped = Self.grouped(try retry.run { try loop.kernel.store.skipped.ofJob() })
         report.children = loop.reportOfChildren(left: try retry.run { try loop.kernel.store.skipped.children() })
-        if let budget = loop.budget {
-            report.madeUnsyncable = loop.tally.madeUnsyncable
-            report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
-        }
         report.seconds = started.duration(to: .now).seconds
         return report
+    }
+
+    private func add(_ loop: borrowing UndoLoop, to report: inout UndoReport) throws {
+        (report.taken.restored, report.taken.asBefore) = (loop.tally.restored, loop.tally.asBefore)
+        report.notes += loop.notes
+        guard let budget = loop.budget else { return }
+        report.madeUnsyncable = loop.tally.madeUnsyncable
+        report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
     }
 }
 
@@ -237,7 +226,7 @@ extension UndoRunner {
             deadline: deadline, heldLease: heldLease)
         // The undo checks whole documents against the active schema or, in a dry run, against the validator.
         let judgesWhole = budget != nil || kernel.isDry && subject.target.validator != nil
-        let reads = UndoReads(collectionUUID: subject.collectionUUID, isWhole: judgesWhole)
+        let reads = UndoReads(collectionUUID: subject.target.checkedUUID, isWhole: judgesWhole)
         return UndoLoop(
             runner: self, subject: subject, kernel: kernel, budget: budget, earlier: subject.undoing?.restored ?? 0,
             earlierRemoved: subject.undoing?.removed ?? 0, batch: min(UndoLoop.batch, byBytes), reads: reads)

@@ -26,10 +26,6 @@ struct UndoSubject {
     /// The name of a later job that wrote the same fields as this job; `nil` if there is none.
     let laterWriter: String?
 
-    /// The collection's UUID; `nil` if the server cannot compare UUIDs.
-    ///
-    /// The undo's commands name the UUID, so that the server refuses them if another collection has the same name now.
-    var collectionUUID: BSONValue? { target.checksUUID ? target.uuid : nil }
     /// Whether the job may have inserted documents in other collections.
     var mayHaveChildren: Bool { job?.steps.contains { $0.step.kind.linksToCreated != nil } ?? true }
 

@@ -9,20 +9,15 @@ struct UndoTally {
 
     var restored = 0
     var asBefore = 0
-    private(set) var madeUnsyncable = 0
+    var madeUnsyncable = 0
     /// The number of documents that have a restored field at their end, because its position could not be restored.
-    private(set) var moved = 0
+    var moved = 0
     private(set) var left: [UndoReport.LeftDocument: (ids: [BSONValue], count: Int)] = [:]
 
     mutating func leave(_ id: BSONValue, _ document: UndoReport.LeftDocument) {
         left[document, default: ([], 0)].count += 1
         if left[document, default: ([], 0)].count <= Self.samples { left[document, default: ([], 0)].ids.append(id) }
     }
-
-    mutating func makeUnsyncable(_ count: Int) { madeUnsyncable += count }
-
-    /// Counts documents that get a restored field at their end.
-    mutating func move(_ count: Int) { moved += count }
 
     var report: [UndoReport.Skipped] {
         left.map { UndoReport.Skipped(left: $0.key, ids: $0.value.ids, count: $0.value.count) }

@@ -172,7 +172,7 @@ package struct BackfillResult: Reportable {
 extension BackfillPlan {
     /// The plan as text, which the operator reads before confirming the run.
     package var text: String {
-        let all = collection.documents.documents
+        let all = documents.documents
         let needs = needing.map { "\($0.grouped) of \(all) \($0 == 1 ? "needs it" : "need it")" }
         var report = Report(
             command: "backfill", title: "Job \(job) on \(namespace)",

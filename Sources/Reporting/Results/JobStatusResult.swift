@@ -35,7 +35,7 @@ package struct JobStatusResult: Reportable {
             "stopped_by": job.state == .stopped ? job.stopped : nil, "paused": job.control.paused.map(mark),
             "deployed": job.control.deployed.map(mark), "holder": job.holder.map(holder),
             "set_aside": job.skipped.map(skipped), "pending_harm": job.pendingReservations,
-            "pending_harm_is_provisional": job.areReservationsProvisional,
+            "pending_harm_is_provisional": !job.isFinal,
             "overrides": ReportValue.object(job.control.limits.map { ($0.name, .string($0.value)) }),
             "log": job.log.map(line),
         ]
@@ -127,7 +127,7 @@ extension JobStatus {
         }
         if pendingReservations > 0 {
             lines.append(
-                areReservationsProvisional
+                !isFinal
                     ? "reserves room for \(pendingReservations.documents) that it made or may make unsyncable and "
                         + "that are not in the ledger yet (provisional until the run ends)"
                     : "made \(pendingReservations.documents) unsyncable that are not in the ledger yet")

@@ -17,7 +17,6 @@ package final class UnsyncLedger {
 
     private static let interval = Duration.seconds(1)
 
-    /// Stores the ledger's location, without reading anything.
     package init(_ scope: LedgerScope, client: consuming Client) {
         self.scope = scope
         self.client = client

@@ -124,8 +124,7 @@ package struct ServerMetricsReader {
         _ command: BSONDocument, of database: String = "admin", on client: borrowing Client, orElse guarantee: Missing
     ) throws(MongoError) -> BSONDocument? {
         guard !missing.contains(guarantee) else { return nil }
-        let limited = BSONDocument(
-            ((try? command.elements()) ?? []).map { ($0.name, $0.value) } + [("maxTimeMS", Self.timeLimit)])
+        let limited = command.appending("maxTimeMS", Self.timeLimit)
         do throws(MongoError) { return try client.runCommand(limited, on: database) } catch {
             guard error.isAuthorization, !isFixed else { throw error }
             missing.insert(guarantee)

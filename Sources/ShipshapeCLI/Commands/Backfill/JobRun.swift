@@ -50,7 +50,7 @@ struct JobRun {
         _ plan: BackfillPlan, on pool: ClientPool, reporting report: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) async throws -> BackfillReport {
         let progress = ProgressLine(
-            job.job.name, total: isDryRun ? plan.collection.documents : plan.needing ?? plan.collection.documents,
+            job.job.name, total: isDryRun ? plan.documents : plan.needing ?? plan.documents,
             isTotalOfTheRest: !isDryRun && plan.needing != nil, isShown: showsProgress)
         defer { progress.finish() }
         let runner = makeRunner { [isQuiet] event in
