@@ -3,9 +3,9 @@ package import Jobs
 
 /// An aggregation expression that the client evaluates exactly as the server does, or refuses to evaluate.
 ///
-/// The evaluation throws ``NotEvaluated`` if the result depends on the server's version, or if the evaluation reaches an
-/// unknown operator. `EvaluatorConformanceTests` compares the results with the server's. The client evaluates nothing
-/// for a collection with a collation.
+/// The evaluation throws ``NotEvaluated`` if the result depends on the server's version, or if the evaluation reaches
+/// an unknown operator. `EvaluatorConformanceTests` compares the results with the server's. The client evaluates
+/// nothing for a collection with a collation.
 package final class CompiledExpression: Sendable {
     let table: NodeTable
     private let root: NodeID

@@ -8,7 +8,6 @@ package struct NotEvaluated: Error, Hashable {
         case version
         /// The server ends the command with an error, or might do so.
         case failure
-        /// The document is damaged.
         case damage
     }
 

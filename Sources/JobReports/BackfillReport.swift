@@ -35,7 +35,6 @@ package struct BackfillReport: Sendable {
         package var chunks = 0
         /// How many chunks earlier runs of the job wrote.
         package var earlierChunks = 0
-        /// How long the run took, in seconds.
         package var seconds = 0.0
         /// How long the run waited for each throttle reason, such as replication lag.
         package var waits: [ThrottleWait] = []
@@ -129,16 +128,13 @@ package struct BackfillReport: Sendable {
         }
         return open || !failures.isEmpty || refusal != nil
     }
-}
 
-extension BackfillReport {
     /// The documents that a run skipped for one reason.
     package struct FailureGroup: Sendable {
         /// The server's error code; 0 for documents that the sync translator has locked.
         package var code: Int
         /// The reason for which the documents were skipped, in words.
         package var name: String
-        /// The number of documents that were skipped for this reason.
         package var count: Int
         /// The `_id`s of a few of the skipped documents.
         package var samples: [BSONValue]

@@ -53,7 +53,6 @@ package struct DatabasesReport: Sendable {
     package var own: String
     /// The pattern of database names by which the databases were chosen.
     package var pattern: String
-    /// Whether the run was a dry run, which writes nothing.
     package var isDryRun: Bool
     /// The databases, in the order of their names, each with the outcome of the job.
     package var entries: [Entry]
@@ -61,7 +60,6 @@ package struct DatabasesReport: Sendable {
     package var added: [String] = []
     /// The database at which the run ended early, and why; `nil` if the run reached all databases.
     package var ended: (database: String, end: End)?
-    /// How long the run took, in seconds.
     package var seconds = 0.0
 
     package init(job: String, of own: String, in pattern: String, isDryRun: Bool, entries: [Entry]) {

@@ -94,18 +94,15 @@ package struct JobFolder: Sendable {
         return JobFolder(path: path, entries: entries, drafts: drafts)
     }
 
-    /// Returns the names of the job files directly in a folder, in the order in which the jobs run.
     private static func jobFiles(in folder: String) throws(JobError) -> [String] {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             return names.filter { !$0.hasPrefix(".") && ($0.hasSuffix(".yml") || $0.hasSuffix(".yaml")) }
                 .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         } catch {
-            throw JobError("cannot read the folder of jobs \(folder): \(reason(error))")
+            let isMissing = (error as? CocoaError)?.code == .fileReadNoSuchFile
+            let reason = isMissing ? "it does not exist" : "it is not a readable folder"
+            throw JobError("cannot read the folder of jobs \(folder): \(reason)")
         }
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        (error as? CocoaError)?.code == .fileReadNoSuchFile ? "it does not exist" : "it is not a readable folder"
     }
 }

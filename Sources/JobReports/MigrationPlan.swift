@@ -60,14 +60,12 @@ package struct MigrationPlan: Sendable {
         /// Until the deploy, old clients may have written documents that need the job. A job that was undone does not
         /// run again, and neither does a job whose schemas changed since, because its name is bound to them.
         package var isDueAgain: Bool { isOlderThanDeploy && isBound }
-        /// Whether the job was applied before its next schema was deployed.
         private var isOlderThanDeploy: Bool {
             guard let at = applied?.mark.at, let deployed = aftermath?.deployed, aftermath?.undone == nil else {
                 return false
             }
             return at < deployed
         }
-        /// Whether the job's schemas are still those with which it was started.
         private var isBound: Bool { (try? entry.job.schemaRecords) == aftermath?.schemas }
         /// Whether the job would run again after the deploy, if its schemas had not changed.
         package var isLeftAfterDeploy: Bool { isOlderThanDeploy && !isBound }
@@ -75,7 +73,6 @@ package struct MigrationPlan: Sendable {
         var isWantedAgain = false
         /// Whether the job was applied and has to run again, because of a deploy or at the operator's request.
         package var runsAgain: Bool { isDueAgain || isWantedAgain && applied != nil && aftermath?.undone == nil }
-        /// Whether the job waits for the deploy of its next schema.
         package var waitsForDeploy = false
         var isPending: Bool { applied == nil || runsAgain }
     }

@@ -45,7 +45,6 @@ package struct RunEstimate: Hashable, Sendable {
     /// For an update of one field, mongod 6.0 needs 147 bytes.
     private static let entryOverhead = 150
 
-    /// How long the run would take, in seconds.
     package let seconds: Double
     /// Whether the consumer of the changes, and not the run's own work, determines ``seconds``.
     package let isBoundByConsumer: Bool
@@ -53,7 +52,6 @@ package struct RunEstimate: Hashable, Sendable {
     package let oplogBytes: Int
     /// ``oplogBytes`` as a share of the oplog's maximum size; `nil` if the server does not report that size.
     package let oplogShare: Double?
-    /// How many bytes the run would add to the journal.
     package let journalBytes: Int
 
     /// Estimates a run from the measurements of its dry run.

@@ -15,7 +15,6 @@ package struct RunTimeline: Sendable {
     package private(set) var stretch = 0.5
     /// The number of documents processed in each stretch, in order.
     package private(set) var documents: [Int] = []
-    /// The periods in which the run waited, in order.
     package private(set) var waits: [Wait] = []
     /// When the current wait began, in seconds from the run's start, and its reason; `nil` while the run does not wait.
     private var open: (from: Double, reason: String)?

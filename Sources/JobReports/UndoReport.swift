@@ -150,7 +150,6 @@ package struct UndoReport: Sendable {
     package var refusal: String?
     /// Notes for the operator about facts that the other properties do not show.
     package var notes: [String] = []
-    /// How long the undo took, in seconds.
     package var seconds = 0.0
 
     package init(job: String, namespace: Namespace, outcome: Outcome) {

@@ -17,7 +17,6 @@ package struct EnforcementStore {
         package let step: String
         /// Whether ``step`` was recorded as done.
         package let isDone: Bool
-        /// The validator to enforce.
         package let validator: BSONDocument
         /// The collection's validation before the first step.
         package let before: Validation

@@ -10,7 +10,6 @@ package struct JobHistory {
         package var name: String
         /// The state that the job's last runner stored, such as `done` or `stopped`.
         package var state: String
-        /// The number of documents that the job changed.
         package var modified: Int
         /// The texts of the files of the job's next schema; empty if the job names none.
         package var next: Set<String>
@@ -75,7 +74,6 @@ package struct JobHistory {
     /// Returns which of the given documents any job has reserved because it may make them unsyncable.
     ///
     /// A job reserves a document before it writes the document, so a reserved document may still be syncable.
-    /// - Throws: ``MongoError``.
     package func reserved(_ ids: Set<IDKey>) throws(MongoError) -> Set<IDKey> {
         var reserved: Set<IDKey> = []
         var cursor = client.all("harm", ["_id.ns": .string(namespace.description)])

@@ -18,11 +18,9 @@ package struct JobStatus: Sendable {
         case stopped
         /// The job has nothing left to do.
         case done
-        /// The job is being undone.
         case undoing
         /// An undo has stopped, and the next undo resumes where it stopped.
         case undoStopped = "undo stopped"
-        /// The job was undone.
         case undone
         /// A run of the job has not ended, but either no runner holds the lease, or the runner has made no progress for
         /// too long.
@@ -102,9 +100,7 @@ package struct JobStatus: Sendable {
     package var log: [LogLine] = []
 
     package init(job: String, now: ServerTime) { (self.job, self.now) = (job, now) }
-}
 
-extension JobStatus {
     /// Whether the job's counts stay the same until the job runs again.
     ///
     /// Otherwise, ``pendingReservations`` may be too high, because a chunk might leave some of the reserved documents
@@ -130,9 +126,7 @@ extension JobStatus {
         else { return nil }
         return Double(max(0, estimate - processed)) / rate
     }
-}
 
-extension JobStatus {
     /// Reads the status from a job's record in the collection `jobs` and its record in the collection `ranges`.
     /// - Parameter stalledAfter: how long a runner may make no progress before the job counts as stalled.
     package init(_ record: BSONDocument, range: BSONDocument?, now: ServerTime, stalledAfter: Duration) {

@@ -82,7 +82,6 @@ package struct JobStore {
     }
 }
 
-/// The operators' requests to a job, and the log of them.
 extension JobStore {
     /// How many lines a job's log keeps; older lines are dropped.
     private static let logLength = 200

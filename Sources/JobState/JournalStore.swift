@@ -103,7 +103,6 @@ package struct JournalStore {
     }
 }
 
-/// Reads the journal, for undo and for reports.
 extension JournalStore {
     /// A summary of the job's journal for one pass over the collection.
     package struct Pass {

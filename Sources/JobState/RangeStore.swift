@@ -99,7 +99,6 @@ package struct RangeStore {
     /// runner holds it.
     ///
     /// `holder` is `nil` if the stored lease does not identify the runner.
-    /// - Throws: ``MongoError``.
     package func otherHolder() throws(MongoError) -> (holder: RunnerIdentity?, remaining: Duration)? {
         let record = try client.first(
             collection, ["_id": id, "lease.owner": ["$ne": .objectID(identity.owner)]],

@@ -28,7 +28,7 @@ package struct ReservationStore {
         let fresh = ids.filter { !isStale.contains($0) }
         for (ids, isStale) in [(fresh, false), (stale, true)] where !ids.isEmpty {
             try client.upsert(
-                "harm", ids: ids.map { .object(key($0, namespace)) },
+                "harm", ids: keys(ids, of: namespace, by: [job]),
                 ["seen": false, "stale": .bool(isStale), "at": "$$NOW", "repaired": "$$REMOVE"])
         }
     }
@@ -48,15 +48,19 @@ package struct ReservationStore {
     ///
     /// The caller passes documents that were not written, or that a write did not make unsyncable.
     package func remove(_ ids: [BSONValue], of namespace: Namespace) throws(MongoError) {
-        try client.delete("harm", ids: ids.map { .object(key($0, namespace)) })
+        try client.delete("harm", ids: keys(ids, of: namespace, by: [job]))
     }
 
     /// Returns the given documents that this job has reserved, and that no run has found in the sync engine's ledger
     /// yet.
     package func pending(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
+        try pending(keys(ids, of: namespace, by: [job]))
+    }
+
+    private func pending(_ keys: [BSONValue]) throws(MongoError) -> Set<BSONValue> {
         var pending: Set<BSONValue> = []
-        for keys in ids.map({ .object(key($0, namespace)) }).commandSlices() {
-            let cursor = client.all("harm", ["_id": ["$in": .array(of: keys)], "seen": false])
+        for slice in keys.commandSlices() {
+            let cursor = client.all("harm", ["_id": ["$in": .array(of: slice)], "seen": false])
             pending.formUnion(try cursor.documents().compactMap { $0["_id"]?.document?["id"] })
         }
         return pending
@@ -65,13 +69,7 @@ package struct ReservationStore {
     /// Returns the given documents that any job has reserved, and that no run has found in the sync engine's ledger
     /// yet.
     package func pendingOfAny(among ids: [BSONValue], of namespace: Namespace) throws(MongoError) -> Set<BSONValue> {
-        guard !ids.isEmpty else { return [] }
-        var pending: Set<BSONValue> = []
-        for job in try jobsWithPending(of: namespace) {
-            let store = ReservationStore(client: client, job: job)
-            pending.formUnion(try store.pending(among: ids, of: namespace))
-        }
-        return pending
+        try ids.isEmpty ? [] : pending(keys(ids, of: namespace, by: jobsWithPending(of: namespace)))
     }
 
     private func jobsWithPending(of namespace: Namespace) throws(MongoError) -> [String] {
@@ -92,10 +90,6 @@ package struct ReservationStore {
                 + "active schema: after a deploy that accepts them run shipshape job deployed \(name), or undo the "
                 + "job: shipshape undo \(name)"
         }
-    }
-
-    private func key(_ id: BSONValue, _ namespace: Namespace) -> BSONDocument {
-        ["job": .string(job), "ns": .string(namespace.description), "id": id]
     }
 
     /// Returns how many documents of a collection this job has reserved, including documents that the ledger already
@@ -288,9 +282,8 @@ extension ReservationStore {
 
     /// Returns the `_id`s of the reservations of the given documents, so that a query finds them by the index on `_id`.
     private func keys(_ ids: [BSONValue], of namespace: Namespace, by jobs: [String]) -> [BSONValue] {
-        jobs.flatMap { job in
-            let store = ReservationStore(client: client, job: job)
-            return ids.map { BSONValue.object(store.key($0, namespace)) }
+        jobs.flatMap { job -> [BSONValue] in
+            ids.map { ["job": .string(job), "ns": .string(namespace.description), "id": $0] }
         }
     }
 

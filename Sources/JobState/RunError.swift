@@ -56,9 +56,7 @@ package struct RunError: Error, Hashable, Sendable {
         self.kind = kind
         self.message = message
     }
-}
 
-extension RunError {
     /// Returns the error for a collection whose UUID is not the one that the job is bound to.
     /// - Parameters:
     ///   - time: a clause that says from when on the UUID had to stay the same, such as "since the job started".

@@ -83,7 +83,6 @@ package struct SessionStore {
 
 extension Client {
     /// Returns the digest of the user's name by which the server knows the owner of this client's sessions.
-    /// - Throws: ``MongoError``.
     package func sessionUser() throws(MongoError) -> BSONValue {
         let status = try runReadCommand(["connectionStatus": 1], on: "admin")
         let user = status["authInfo"]?.document?["authenticatedUsers"]?.document?.values.first?.document

@@ -40,9 +40,7 @@ package struct StateStore: ~Copyable {
     package var journal: JournalStore { JournalStore(client: client, job: job) }
     package var sessions: SessionStore { SessionStore(client: client, job: job) }
     package var skipped: SkippedStore { SkippedStore(client: client, job: job) }
-}
 
-extension StateStore {
     /// Refuses a job that cannot be run or continued.
     ///
     /// A job is refused if its text, schemas, bounds or collection have changed since it was started, or if it was

@@ -139,9 +139,7 @@ package struct FencedTransaction: ~Copyable {
     }
 
     /// Sends the updates of documents of the user, in order.
-    /// - Parameters:
-    ///   - options: options of each command, such as `collectionUUID`.
-    ///   - isGuarded: whether the write may match fewer documents than expected without an error.
+    /// - Parameter options: options of each command, such as `collectionUUID`.
     /// - Returns: the number of documents that the filters matched.
     /// - Throws: ``MongoError``; an error that ends the transaction if the server refuses a statement.
     @discardableResult

@@ -160,9 +160,7 @@ package struct Kernel: ~Copyable {
     ///
     /// Does nothing in a dry run.
     /// - Throws: ``RunError``, for example of kind `leaseLost`; ``MongoError``.
-    package mutating func renew(setting changes: BSONDocument = [:]) throws { try extendLease(setting: changes) }
-
-    private func extendLease(setting changes: BSONDocument = [:]) throws {
+    package func renew(setting changes: BSONDocument = [:]) throws {
         guard let lease = state.heldLease?.lease else { return }
         let (renewed, askedAt) = try retrying {
             let askedAt = ContinuousClock.now
@@ -179,7 +177,7 @@ package struct Kernel: ~Copyable {
     package func keepLease() throws {
         state.heldLease?.refence()
         let isUnconfirmed = state.unconfirmedSince.map { $0.duration(to: .now) > Self.longestUnconfirmed } ?? false
-        if isUnconfirmed || state.heldLease?.isHalfOver ?? false { try extendLease() }
+        if isUnconfirmed || state.heldLease?.isHalfOver ?? false { try renew() }
     }
 
     /// How long transactions may stay unconfirmed by a majority while the runner continues.
@@ -233,7 +231,7 @@ package struct Kernel: ~Copyable {
             } catch {
                 // A commit without a reply may have been done. The job's record shows it.
                 if transaction.isCommitUnknown {
-                    try extendLease()
+                    try renew()
                     if state.fallenBack != nil { return .fallenBack }
                 }
                 throw error
@@ -242,7 +240,7 @@ package struct Kernel: ~Copyable {
             case .committed:
                 state.sequence += 1
                 if state.unconfirmedSince == nil { state.unconfirmedSince = .now }
-            case .fallenBack: try extendLease()
+            case .fallenBack: try renew()
             case .abandoned, .refused, .conflict: break
             }
             return result
@@ -269,7 +267,7 @@ package struct Kernel: ~Copyable {
                 }
             }
             if isFenceCertain { return result }
-            try extendLease()
+            try renew()
         }
     }
 

@@ -24,7 +24,6 @@ package final class TransactionSession {
     ///   - sessions: the store in which the session is recorded.
     ///   - owner: the runner.
     ///   - database: the name of the state database.
-    /// - Throws: ``MongoError``.
     package static func open(
         on pool: ClientPool, for sessions: SessionStore, of owner: ObjectID, database: String
     ) throws(MongoError) -> TransactionSession {
@@ -73,20 +72,16 @@ package final class TransactionSession {
 /// A thread that shows in the state database that its runner is alive.
 private final class Heartbeat: Sendable {
     private let isEnded = Mutex(false)
-    private let desk = Desk()
-
-    private struct Desk: Sendable {
-        let end = Semaphore()
-        let ended = Semaphore()
-    }
+    private let isAsked = Semaphore()
+    private let hasStopped = Semaphore()
 
     init(on pool: ClientPool, of job: String, _ owner: ObjectID, database: String) {
-        PosixThread.start(name: "heartbeat") { [desk] in
-            defer { desk.ended.signal() }
+        PosixThread.start(name: "heartbeat") { [isAsked, hasStopped] in
+            defer { hasStopped.signal() }
             guard let client = try? pool.client() else { return }
             let sessions = SessionStore(client: StoreClient(database: database, client: client), job: job)
             // A failed renewal is tried again with the next one: at worst, another runner ends the session.
-            while !desk.end.wait(milliseconds: Int(SessionStore.beat.milliseconds)) { try? sessions.renew(owner) }
+            while !isAsked.wait(milliseconds: Int(SessionStore.beat.milliseconds)) { try? sessions.renew(owner) }
             try? sessions.close(owner)
         }
     }
@@ -98,8 +93,8 @@ private final class Heartbeat: Sendable {
             return isEnded
         }
         guard !wasEnded else { return }
-        desk.end.signal()
+        isAsked.signal()
         // A server that cannot be reached must not keep the program from ending.
-        _ = desk.ended.wait(milliseconds: 2_000)
+        _ = hasStopped.wait(milliseconds: 2_000)
     }
 }

@@ -56,9 +56,7 @@ extension CompiledJob {
         }
         return notes
     }
-}
 
-extension CompiledJob {
     /// Refuses a job that this server cannot run or undo.
     ///
     /// A job is refused if it has an operator that the server does not know, creates documents that undo could not
@@ -104,7 +102,6 @@ extension CompiledJob {
     /// makes a command longer before sending it to the shards.
     private static let largestSurvey = 12 << 20
 
-    /// Refuses a job if the server would not accept its steps in one command.
     private func checkSize() throws(RunError) {
         let known = steps.map { $0.knowing(AlteredDocument(knownAt: "altered")) }
         var bytes = steps.alteredAlthoughNeeded.bson.byteCount + known.need.bson.byteCount
@@ -118,9 +115,7 @@ extension CompiledJob {
             ).located(at: step.location)
         }
     }
-}
 
-extension CompiledJob {
     /// Returns one line for the operator for each obstacle that a client-side step found while it prepared its work.
     ///
     /// If the survey found no document that needs a step, the obstacles of that step are left out.

@@ -23,7 +23,6 @@ package struct NotedFindings: Sendable {
     private var kindOf: [DocumentKey: Int] = [:]
     /// A few of the documents in which a step has the finding; only for findings that make a step skip a document.
     private var samples: [StepFinder.Finding: [(key: DocumentKey, id: BSONValue)]] = [:]
-    /// The counts of a job in which no document has findings.
     private let nothing: StepFinder.Found
 
     fileprivate init(found nothing: StepFinder.Found) { self.nothing = nothing }
@@ -93,7 +92,6 @@ package struct FindingNotes {
 
     private let finder: StepFinder
     private var frame: Frame
-    /// Computes how the job's steps would change a document.
     private let evaluator: PhaseEvaluator
     private var evaluating: Frame
     /// The findings that were noted so far; `nil` once the notes are given up.

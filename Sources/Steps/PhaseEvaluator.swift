@@ -44,7 +44,6 @@ package struct PhaseEvaluator: Sendable {
     /// The server has to evaluate them if a step is client-side, if the collection has a collation, or if the server
     /// answers so slowly that reading whole documents takes too long. It also has to evaluate them if the client cannot
     /// evaluate a step's update, or if more than 20 % of the first documents cannot be evaluated by the client.
-    /// - Throws: ``MongoError``.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
         var stages = scope.stages(quick: phase.steps.quickNeed) + [["$limit": .integer(Self.sample)]]
@@ -179,7 +178,6 @@ package struct PhaseEvaluator: Sendable {
     ///
     /// A document that the client cannot evaluate is read again by its `_id`, and the server evaluates it. If there are
     /// many such documents, it is cheaper to let the server evaluate all documents.
-    /// - Throws: ``MongoError``.
     private func evaluatesMost(of documents: consuming Cursor) throws(MongoError) -> Bool {
         var (known, unknown) = (0, 0)
         var frame = frame()

@@ -52,23 +52,16 @@ struct ServerPreview: ~Copyable {
         }
     }
 
-    mutating func next() throws -> Preview.Outcome? {
-        guard let (found, isLarge) = try nextOutcome() else { return nil }
-        var outcome = found
-        if isLarge, let id = outcome.after["_id"] {
-            outcome.before = try read(id)
-            if outcome.before == nil { outcome.change.parts = 0 }
-        }
-        return outcome
-    }
-
-    private func read(_ id: BSONValue) throws(MongoError) -> BSONDocument? {
+    private static func read(
+        _ id: BSONValue, in collection: MongoCollection
+    ) throws(MongoError) -> BSONDocument? {
         var cursor = collection.find(
             ["_id": ["$eq": id]], options: ["limit": 1, "readConcern": ["level": "majority"]])
         return try cursor.nextDocument()
     }
 
-    private mutating func nextOutcome() throws -> (Preview.Outcome, isLarge: Bool)? {
+    mutating func next() throws -> Preview.Outcome? {
+        let collection = collection
         guard let view = try cursor.next() else { return nil }
         var builder = BSONBuilder()
         var before: BSONDocument?
@@ -93,8 +86,12 @@ struct ServerPreview: ~Copyable {
                 builder.append(element, of: view)
             }
         }
-        let change = Preview.Change(
-            after: builder.finish(), isOpen: isOpen, parts: changes ?? (before == nil && !isLarge ? 0 : 1))
-        return (Preview.Outcome(before: before, change: change), isLarge)
+        let after = builder.finish()
+        var parts = changes ?? (before == nil && !isLarge ? 0 : 1)
+        if isLarge, let id = after["_id"] {
+            before = try Self.read(id, in: collection)
+            if before == nil { parts = 0 }
+        }
+        return Preview.Outcome(before: before, change: Preview.Change(after: after, isOpen: isOpen, parts: parts))
     }
 }

@@ -47,12 +47,9 @@ extension StepCount {
 
     /// Counts a document that the step skips.
     mutating func add(_ reason: CompiledStep.Reason, _ id: BSONValue) {
-        let index =
-            skipped.firstIndex { $0.reason == reason.rawValue }
-            ?? {
-                skipped.append(Skipped(reason))
-                return skipped.count - 1
-            }()
+        let known = skipped.firstIndex { $0.reason == reason.rawValue }
+        if known == nil { skipped.append(Skipped(reason)) }
+        let index = known ?? skipped.count - 1
         skipped[index].count += 1
         if skipped[index].samples.count < Survey.samples { skipped[index].samples.append(id) }
     }

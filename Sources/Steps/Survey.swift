@@ -210,8 +210,8 @@ package struct Survey {
     /// Returns the counts by step, with a few `_id`s for each reason to skip documents.
     ///
     /// If `found` has no `_id`s for a reason, a query finds them on the server.
-    /// - Parameter after: for each step, the number of documents that it would still change after the job; with `nil`,
-    ///   the counts before the job stand for them.
+    /// - Parameter after: for each step, the number of documents that it would still change after the job; `nil` if it
+    ///   is the same as before the job.
     func result(_ found: StepFinder.Found, after: [Int]? = nil) throws(MongoError) -> Result {
         var before: [StepCount] = []
         for (index, step) in passes.steps.enumerated() {

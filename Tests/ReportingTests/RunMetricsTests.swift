@@ -2,11 +2,11 @@ import BSON
 import Checking
 import JobReports
 import JobState
-import Running
 import ServerSchema
 import Testing
 
 @testable import Reporting
+@testable import Running
 
 /// Tests the metrics of a run, as the text of a file for a Prometheus collector.
 @Suite struct RunMetricsTests {

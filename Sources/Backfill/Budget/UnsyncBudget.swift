@@ -206,7 +206,6 @@ extension SchemaPath {
     }
 }
 
-/// A run's account of unsyncable documents.
 struct UnsyncAccount {
     private(set) var unsyncable = 0
     /// The remaining room in the unsync budget, as read for the previous chunk; `nil` if it has to be read before the

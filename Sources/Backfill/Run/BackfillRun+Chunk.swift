@@ -145,7 +145,6 @@ extension BackfillRun {
         let ids: Set<BSONValue>
     }
 
-    /// Continues a dense read after the documents that a transaction read.
     private mutating func adopt(_ found: Found) { if let place = found.place { records = place } }
 
     /// Continues from the job's record, which differs from what the run remembers: an election undid transactions, or
@@ -202,7 +201,6 @@ extension BackfillRun {
     }
 
     /// Halves the size of the next chunk, because another client wrote a document of the chunk, or it took too long.
-    /// - Parameter ids: the documents that were not written.
     private mutating func halved(_ chunk: Chunk, _ ids: [BSONValue]) -> Attempt {
         pacing.halve(from: ids.count)
         kernel.events(.halved(documents: pacing.documents))

@@ -8,11 +8,9 @@ import Running
 import Scanning
 import Steps
 
-/// The passes over the documents that need the job.
 extension BackfillRun {
     /// Takes every document that needs the job through all phases, a chunk at a time.
     /// - Parameter isDense: whether the transactions may read the next documents of the collection themselves.
-    /// - Returns: why the run has to stop; `nil` at the end of the pass.
     mutating func pass(isDense: Bool) throws -> RunStop? {
         try compileEvaluators()
         records = isDense && readsDensely ? RecordPlace() : nil
@@ -58,7 +56,6 @@ extension BackfillRun {
     }
 
     /// Takes the chunks that `next` returns through their phases, until `next` returns none.
-    /// - Returns: why the run has to stop; `nil` at the end of the pass.
     mutating func pass(
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> RunStop? {
@@ -94,7 +91,7 @@ extension BackfillRun {
                 kernel.events(.chunk(documents: isLast(chunk) ? documents : 0, modified: modified))
                 let rest = kernel.worked * limits.nice
                 try kernel.sleep(rest)
-                time.rested += rest.seconds
+                rested += rest.seconds
             }
         }
     }
@@ -104,7 +101,6 @@ extension BackfillRun {
 
     /// Runs the refresh: writes new values to target fields whose source fields changed, if the targets still hold the
     /// values that the job wrote.
-    /// - Returns: why the run has to stop; `nil` if it can continue.
     mutating func refresh() throws -> RunStop? {
         guard runner.keepsJournal else { return nil }
         while true {

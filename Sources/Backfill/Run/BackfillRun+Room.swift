@@ -5,7 +5,6 @@ import Mongo
 import Running
 import Steps
 
-/// The room that a chunk takes in the unsync budget.
 extension BackfillRun {
     /// Judges the documents of a chunk, and reserves as many of them as the unsync budget has room for.
     ///
@@ -45,10 +44,6 @@ extension BackfillRun {
         throw Ending(stop: .threshold(try room(for: documents.count, budget, &account)))
     }
 
-    /// Returns the room that is left in the unsync budget.
-    ///
-    /// If the room that was read for the previous chunk suffices for `documents` documents, it is returned; otherwise
-    /// the room is read again.
     private func room(
         for documents: Int, _ budget: UnsyncBudget, _ account: inout UnsyncAccount
     ) throws -> Headroom {

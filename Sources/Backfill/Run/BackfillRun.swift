@@ -48,7 +48,9 @@ struct BackfillRun: ~Copyable {
     /// The documents that changed and need the job, according to the last survey; `nil` if the next pass has to read
     /// the whole collection.
     private var arrivals: [BSONValue]?
-    var time = RunTime()
+    private let startedAt = ContinuousClock.now
+    /// How long the run has rested because of the limit `nice`, in seconds.
+    var rested = 0.0
 
     /// The most passes in a row.
     ///
@@ -73,7 +75,7 @@ struct BackfillRun: ~Copyable {
     /// The limit that decides how fast the run is, in words; `nil` if the run was too short to find that out.
     var bound: String? {
         SpeedBound(
-            waits: kernel.throttler?.waits ?? [], rested: time.rested, seconds: time.begun.duration(to: .now).seconds,
+            waits: kernel.throttler?.waits ?? [], rested: rested, seconds: startedAt.duration(to: .now).seconds,
             limits: limits)?.description
     }
 
@@ -152,10 +154,6 @@ struct BackfillRun: ~Copyable {
         return stopped
     }
 
-    /// Prepares the run for its first chunk.
-    ///
-    /// Reads the requests of operators and the documents that earlier runs skipped. Releases the reservations of
-    /// documents that have been repaired.
     private mutating func begin() throws {
         _ = kernel.throttler?.waitReasons()
         takeOver()
@@ -218,8 +216,6 @@ struct BackfillRun: ~Copyable {
 
     /// Surveys the whole collection, and returns how many documents still need the job; documents that this run skips
     /// do not count.
-    ///
-    /// The counted documents were inserted or changed during the run.
     private mutating func surveyRest() throws -> Int {
         // The survey reads what a majority has, so a majority must have all chunks.
         try kernel.renew()
@@ -317,13 +313,6 @@ struct BackfillRun: ~Copyable {
     var budget: UnsyncBudget {
         UnsyncBudget(job: job, collection: collection, ledger: ledger, limits: limits, stop: kernel.stop)
     }
-}
-
-/// The times that a run measures, to find out which limit decides the speed of the run.
-struct RunTime {
-    let begun = ContinuousClock.now
-    /// How long the run has rested because of the limit `nice`, in seconds.
-    var rested = 0.0
 }
 
 extension Phase {

@@ -9,7 +9,6 @@ import Running
 import ServerSchema
 import Steps
 
-/// The reasons for which a job is refused before its first write.
 extension BackfillRunner {
     /// Refuses to start a job that has to wait until its next schema is deployed.
     package func checkDeploy(of plan: BackfillPlan) throws(RunError) {
@@ -68,10 +67,7 @@ extension BackfillRunner {
             "job \"\(plan.job)\" is paused by \(paused.by)\(since)\(paused.note.map { " (\($0))" } ?? ""): nothing was "
                 + "written; resume it with: shipshape job resume \(plan.job)")
     }
-}
 
-/// The error for a step that the server cannot compute.
-extension BackfillRunner {
     /// Calls `body`, which makes the server compute the job's steps.
     ///
     /// If the server cannot compute a step, the thrown error names the line of that step in the job file.
@@ -136,7 +132,6 @@ extension MongoError {
     }
 }
 
-/// The refusals of a job that would never end, or that a step forbids.
 extension BackfillRunner {
     /// Refuses a job that documents would still need after a run.
     ///

@@ -185,9 +185,7 @@ extension BackfillRunner {
         }
         return try read.wait(stop: stop) {}
     }
-}
 
-extension BackfillRunner {
     /// Returns a report of what the job would do.
     ///
     /// The dry run judges every document before and after the job's steps. It writes nothing, not even to the
@@ -233,9 +231,7 @@ extension BackfillRunner {
                 oplogCapacity: Self.oplogCapacity(on: client)))
         return report
     }
-}
 
-extension BackfillRunner {
     /// Returns the counts of a dry run and the seconds of the read that made them; adds the counts of each step to a
     /// plan that lacks them.
     private func previewed(
@@ -297,7 +293,7 @@ extension BackfillRunner {
                 try IDRange.splitting(collection, into: part.count).compactMap(\.upper)
             }
         }
-        return job.taking(part, between: bounds)
+        return job.named(part.name(of: job.job.name), over: .part(.part(part, between: bounds)))
     }
 }
 
@@ -307,8 +303,4 @@ extension CompiledJob {
     /// Each runner runs its part as a job of its own. A job with `once` steps cannot be shared, because the marker
     /// fields of these steps belong to the whole job.
     package var canBeShared: Bool { MarkerRemoval.markers(of: job).isEmpty }
-
-    fileprivate func taking(_ part: CheckPart, between bounds: [BSONValue]) -> CompiledJob {
-        return named(part.name(of: job.name), over: .part(.part(part, between: bounds)))
-    }
 }

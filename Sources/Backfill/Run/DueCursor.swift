@@ -7,7 +7,6 @@ import Steps
 
 /// Reads the documents that need a phase, with as much of each document as ``Detail`` says.
 struct DueCursor: ~Copyable {
-    /// How much of a document is read.
     enum Detail: Sendable {
         case id
         /// The fields that the phase touches, as they are before and after it, for the journal.

@@ -6,7 +6,6 @@ import Jobs
 import Mongo
 import Steps
 
-/// The counts of a dry run.
 struct PreviewCount: Sendable {
     let job: CompiledJob
     var modified = 0

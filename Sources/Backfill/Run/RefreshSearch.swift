@@ -131,8 +131,8 @@ struct RefreshSearch {
     ) throws -> [BSONValue] {
         var own: [BSONValue] = []
         for slice in ids.commandSlices(count: Self.batch) {
-            let detail = DueCursor.Detail.touched
-            var documents = try DueCursor(.ids(slice), of: phase, detail, in: context, collectionUUID: collectionUUID)
+            var documents = try DueCursor(
+                .ids(slice), of: phase, .touched, in: context, collectionUUID: collectionUUID)
             while let document = try unblaming({ try documents.next() }) {
                 if try written.own(document) != nil { own.append(document.id) }
             }

@@ -47,8 +47,6 @@ struct StaleCopies {
 
     /// Returns a note on the documents that a step with `whenPresent: refresh` skipped, because the target differs from
     /// its source.
-    ///
-    /// The note shows the types of source and target in a few of these documents.
     private func conflict(
         _ step: StepCount, at index: Int, _ ids: [BSONValue], _ keepsJournal: Bool
     ) throws(MongoError) -> String {

@@ -23,10 +23,6 @@ struct TouchedFields: ~Copyable {
     /// Below this size, one document of at most 16 MiB can hold both the old and the new fields.
     private static let large = 7_500_000
 
-    /// - Parameters:
-    ///   - collectionUUID: the UUID of the collection for which the job was planned, so that the server refuses the
-    ///     read if the collection was replaced; `nil` if the server cannot compare it.
-    ///   - evidence: other fields of each document, of which a digest is returned.
     init(
         _ scope: ReadScope, of phase: Phase, in collection: MongoCollection, collectionUUID: BSONValue?,
         evidence: DocumentEvidence

@@ -5,10 +5,8 @@ import JobState
 import Jobs
 import Mongo
 
-/// The removal of a finished job's journal, records and marker fields.
 extension JobRegistry {
     /// Returns the plan of a job's clean-up, with the counts of what it would drop; nothing is written.
-    /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     /// - Throws: ``RunError``, for example when no such job was started, or it is not done; ``MongoError``.
     package func planCleanup(of job: String, on named: Namespace? = nil) throws -> CleanupPlan {
         let store = try store(job)

@@ -69,9 +69,7 @@ package struct JobRegistry: Sendable {
         return RunError(
             .unknownJob, "no job \"\(job)\" was started in the state database \"\(stateDatabase)\"\(hint); \(known)")
     }
-}
 
-extension JobRegistry {
     /// Returns the state of a job; `nil` if no job of that name was started.
     /// - Parameter stalledAfter: how long a job may be silent before it counts as stalled.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
@@ -172,9 +170,7 @@ extension JobRegistry {
         _ = try store(job).jobs.record()
         guard try store(job).jobs.steer(changes, what: what, by: person) != nil else { throw try unknown(job) }
     }
-}
 
-extension JobRegistry {
     package struct LimitInForce: Hashable, Sendable {
         /// The limit's name below `limits` in a job file.
         package var name: String
@@ -229,7 +225,6 @@ extension JobRegistry {
 /// Binds a job to the collection of the same name that replaced the job's collection, and has another UUID.
 extension JobRegistry {
     /// Compares the documents of the collection that exists now with the job's journal; nothing is written.
-    /// - Parameter named: The collection that the job's file names; `nil` if the operator gave only the job's name.
     /// - Returns: the comparison; `nil` if the job is already bound to the existing collection.
     /// - Throws: ``RunError``, for example when no such job was started, or a runner holds the job; ``MongoError``.
     package func planRebinding(of job: String, on named: Namespace? = nil) throws -> RebindPlan? {
@@ -239,7 +234,9 @@ extension JobRegistry {
         let namespace = try RecordedCollection(named: named, stateDatabase: stateDatabase).namespace(of: record, job)
         let (was, now) = (record["uuid"] ?? .null, try uuid(of: namespace, store))
         guard was != now else { return nil }
-        guard try store.ranges.otherHolder() == nil else { throw Self.held(job) }
+        guard try store.ranges.otherHolder() == nil else {
+            throw RunError(.leaseHeld, "job \"\(job)\" is held by a runner: rebind it when that runner is done")
+        }
         var plan = RebindPlan(job: job, namespace: namespace, was: was, now: now)
         try plan.compare(store)
         return plan
@@ -268,10 +265,6 @@ extension JobRegistry {
                 ["uuid": ["$literal": plan.now]], what: "bound to \(plan.namespace), which has a new UUID",
                 by: person)
         }
-    }
-
-    private static func held(_ job: String) -> RunError {
-        RunError(.leaseHeld, "job \"\(job)\" is held by a runner: rebind it when that runner is done")
     }
 
     private func uuid(of namespace: Namespace, _ store: borrowing StateStore) throws -> BSONValue {

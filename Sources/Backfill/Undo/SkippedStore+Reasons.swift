@@ -1,20 +1,9 @@
 import BSON
 import JobReports
 import JobState
-import Mongo
 
 /// The records of the documents that an undo skips, with the reasons that ``UndoReport`` defines.
 extension SkippedStore {
-    func add(_ ids: [BSONValue], because reason: UndoReport.Reason, code: Int?) throws(MongoError) {
-        try add(ids, because: reason.rawValue, code: code)
-    }
-
-    func add(
-        children ids: [BSONValue], of namespace: Namespace, because reason: UndoReport.ChildReason
-    ) throws(MongoError) {
-        try add(ids, of: namespace, because: reason.rawValue)
-    }
-
     /// Returns the documents of the job's collection that undos skipped, each with the reason.
     func ofJob() throws -> [(id: BSONValue, left: UndoReport.LeftDocument)] {
         var found: [(id: BSONValue, left: UndoReport.LeftDocument)] = []

@@ -207,7 +207,8 @@ extension UndoLoop {
         let left = plan.left.filter { memory.leave($0.id) }
         for (document, members) in Dictionary(grouping: left, by: \.document) {
             try kernel.retrying {
-                try kernel.store.skipped.add(members.map(\.id), because: document.reason, code: document.code)
+                try kernel.store.skipped.add(
+                    members.map(\.id), because: document.reason.rawValue, code: document.code)
             }
         }
         for (id, document) in left { tally.leave(id, document) }

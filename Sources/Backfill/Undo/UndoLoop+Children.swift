@@ -22,7 +22,6 @@ extension UndoLoop {
     /// first.
     /// - Parameter start: the attempt that an earlier run of the undo processed last, so that this run starts with the
     ///   attempt before it; `nil` starts with the newest attempt.
-    /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func removeChildren(from start: Int64?) throws -> RunStop? {
         guard subject.mayHaveChildren else { return nil }
         var sequence = start
@@ -109,7 +108,7 @@ extension UndoLoop {
             let options = runner.options
             try namespace.check(stateDatabase: options.stateDatabase, ledger: options.ledger.location.namespace)
             let made = Dictionary(all.filter { $0.namespace == namespace }.map { ($0.id, $0) }) { $1 }
-            if try isShared(namespace) {
+            if try kernel.retrying({ try kernel.store.jobs.isNamedElsewhere(namespace) }) {
                 try leave(Array(made.keys), of: namespace, because: .shared)
                 continue
             }
@@ -131,10 +130,6 @@ extension UndoLoop {
             children.removed += count - refused.count - children.changedByOthers
             children.changedByOthers = 0
         }
-    }
-
-    private func isShared(_ namespace: Namespace) throws -> Bool {
-        try kernel.retrying { try kernel.store.jobs.isNamedElsewhere(namespace) }
     }
 
     /// Returns the documents that no client has changed since the job inserted them, and to which no link leads.
@@ -178,7 +173,7 @@ extension UndoLoop {
         guard !ids.isEmpty else { return }
         for id in ids { children.leave(id, of: namespace, because: reason) }
         guard !kernel.isDry else { return }
-        try kernel.retrying { try kernel.store.skipped.add(children: ids, of: namespace, because: reason) }
+        try kernel.retrying { try kernel.store.skipped.add(ids, of: namespace, because: reason.rawValue) }
     }
 
     /// Removes the documents that are still byte for byte as they were read.

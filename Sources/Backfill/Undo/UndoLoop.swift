@@ -35,10 +35,9 @@ struct UndoLoop: ~Copyable {
     var collection: MongoCollection { kernel.client.collection(subject.namespace) }
 
     /// Undoes the entries of the journal, from the newest one back to the oldest one.
-    /// - Returns: why the undo has to stop; `nil` if it can continue.
     mutating func run() throws -> RunStop? {
         var position: JournalPosition?
-        while let part = try nextPart(before: position) {
+        while let part = try kernel.retrying({ try kernel.store.journal.part(before: position) }) {
             overlay?.enter(part)
             memory.begin()
             var open = part.entries.indices[...]
@@ -58,7 +57,7 @@ struct UndoLoop: ~Copyable {
                 switch attempt {
                 case .done(let count):
                     open = open.dropFirst(count)
-                    batch = grown
+                    batch = min(Self.batch, batch + max(1, batch / 2))
                     runner.events(.chunk(documents: count, modified: 0))
                     if !kernel.isDry { try kernel.sleep(kernel.worked * (subject.job?.job.limits.nice ?? 0)) }
                 case .again(let size): batch = max(1, size)
@@ -74,12 +73,6 @@ struct UndoLoop: ~Copyable {
         guard let record = kernel.takeFallenBack() else { return nil }
         resume(record)
         return try run()
-    }
-
-    private var grown: Int { min(Self.batch, batch + max(1, batch / 2)) }
-
-    private func nextPart(before position: JournalPosition?) throws -> JournalPart? {
-        try kernel.retrying { try kernel.store.journal.part(before: position) }
     }
 
     /// Continues from the job's record, which differs from what the undo remembers.

@@ -187,9 +187,7 @@ package struct UndoRunner: Sendable {
         report.madeUnsyncable = loop.tally.madeUnsyncable
         report.headroom = try retry.run { try budget.limit.exactHeadroom(loop.kernel.store, marks: false) }
     }
-}
 
-extension UndoRunner {
     @discardableResult
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore

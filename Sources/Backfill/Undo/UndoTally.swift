@@ -2,7 +2,6 @@ import BSON
 import JobReports
 import ServerSchema
 
-/// The counts of an undo so far.
 struct UndoTally {
     /// The largest number of `_id`s that are kept for each reason to skip documents.
     static let samples = 1_000
@@ -34,12 +33,9 @@ struct ChildTally {
     private(set) var left: [UndoReport.LeftChildren] = []
 
     mutating func leave(_ id: BSONValue, of namespace: Namespace, because reason: UndoReport.ChildReason) {
-        let index =
-            left.firstIndex { $0.namespace == namespace && $0.reason == reason }
-            ?? {
-                left.append(UndoReport.LeftChildren(namespace: namespace, reason: reason))
-                return left.count - 1
-            }()
+        let known = left.firstIndex { $0.namespace == namespace && $0.reason == reason }
+        if known == nil { left.append(UndoReport.LeftChildren(namespace: namespace, reason: reason)) }
+        let index = known ?? left.count - 1
         left[index].count += 1
         if left[index].ids.count < UndoTally.samples { left[index].ids.append(id) }
     }

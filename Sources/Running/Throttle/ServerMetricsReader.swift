@@ -174,7 +174,6 @@ package struct OplogSpan: Sendable {
 
     /// Reads the period that the oplog covers; `nil` on a standalone server, through a router, or if the user lacks the
     /// privilege to read it.
-    /// - Throws: ``MongoError``.
     package static func read(on client: borrowing Client) throws(MongoError) -> OplogSpan? {
         var limits = ThrottleLimits()
         (limits.lag, limits.oplog) = (nil, enough)

@@ -82,8 +82,6 @@ struct ThrottleRules: Sendable {
         return waitReasons.compactMap(\.self)
     }
 
-    /// Returns the reason to wait because a metric reached its limit; `nil` if the metric is low enough, is unknown or
-    /// has no limit.
     private func high(
         _ reason: ThrottleReason, _ metric: String, _ value: Double?, _ limit: Double?, release: Double = release,
         _ text: (Double) -> String

@@ -196,9 +196,4 @@ package struct ThrottleWait: Hashable, Sendable {
     package var waitReason: WaitReason
     /// How long the run waited for the reason, in seconds; several reasons may apply at the same time.
     package var seconds: Double
-
-    package init(waitReason: WaitReason, seconds: Double) {
-        self.waitReason = waitReason
-        self.seconds = seconds
-    }
 }
