@@ -41,7 +41,7 @@ extension PropertyCase {
                 "insert": "oracle", "documents": .array(of: all[start..<min(start + 100, all.count)]),
             ])
         }
-        let pipeline = try compiled().phases.flatMap(\.pipeline)
+        let pipeline = try compiled().steps.filter { $0.client == nil }.map(\.stage)
         let namespace = database.namespace("oracle")
         let found = try await database.pool.run { try $0.collection(namespace).aggregate(pipeline).documents() }
         return Dictionary(uniqueKeysWithValues: found.map { (PropertyKey($0["_id"] ?? .null), $0) })

@@ -52,7 +52,7 @@ import Testing
             try await test.database.fill("people", people)
             try test.job(steps: KillDocuments.steps, limits: "{chunk: {documents: 300}, lanes: \(concurrency)}")
             let job = try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
-            let pipeline = job.phases.flatMap(\.pipeline) + [["$sort": ["_id": 1]]]
+            let pipeline = job.steps.filter { $0.client == nil }.map(\.stage) + [["$sort": ["_id": 1]]]
             let namespace = test.database.namespace("people")
             let wanted = try await test.database.pool.run {
                 try $0.collection(namespace).aggregate(pipeline).documents()

@@ -52,7 +52,7 @@ import Testing
             ])
             try test.job(steps: [form])
             let job = try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)
-            let pipeline = job.phases.flatMap(\.pipeline) + [["$sort": ["_id": 1]]]
+            let pipeline = job.steps.filter { $0.client == nil }.map(\.stage) + [["$sort": ["_id": 1]]]
             let people = test.database.namespace("people")
             let wanted = try await test.database.pool.run { try $0.collection(people).aggregate(pipeline).documents() }
             let run = try test.report(try await test.backfill("job", "--output", "json"))
