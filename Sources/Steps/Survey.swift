@@ -369,6 +369,9 @@ extension Survey {
         while let outcome = try evaluation.next() {
             result.documents += 1
             if outcome.isChanged { result.needing += 1 }
+            for (step, reason) in outcome.skippedElements {
+                result.before[step].add(reason, outcome.before["_id"] ?? .null)
+            }
             for (slot, finding) in outcome.findings.enumerated() {
                 let step = slot % job.steps.count
                 switch finding {

@@ -29,6 +29,10 @@ package struct Evaluation: ~Copyable {
         ///
         /// The list is empty if the document needs no step.
         package var findings: [Finding]
+        /// The further reasons why steps of the first pass skip elements of the document, with the steps' indexes.
+        ///
+        /// A step can change some elements of a list or dictionary, and skip others for several reasons.
+        package var skippedElements: [(step: Int, reason: CompiledStep.Reason)] = []
         /// The documents that have to exist in other collections before this document is written.
         package var created: [ClientCreation] = []
 

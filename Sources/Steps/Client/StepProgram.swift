@@ -20,6 +20,8 @@ struct StepProgram {
         var after: BSONDocument
         var isNeeding: Bool
         var findings: [Evaluation.Finding]
+        /// The further reasons why steps of the first pass skip elements of the document, with the steps' indexes.
+        var skippedElements: [(step: Int, reason: CompiledStep.Reason)] = []
         var created: [ClientCreation] = []
         /// Whether ``finish(_:in:)`` has to evaluate the first run on ``after``, because the document has no usable
         /// result of the first run.
@@ -30,7 +32,8 @@ struct StepProgram {
 
         var outcome: Evaluation.Outcome {
             Evaluation.Outcome(
-                before: before, after: after, findings: isNeeding ? findings : [], created: created)
+                before: before, after: after, findings: isNeeding ? findings : [], skippedElements: skippedElements,
+                created: created)
         }
     }
 
@@ -58,7 +61,9 @@ struct StepProgram {
                 let isAltered = steps.alteredAlthoughNeeded.bson
                 runs[runs.count - 1].stages.append(["$set": .object(BSONDocument([(altered, isAltered)]))])
             }
-            runs[runs.count - 1].stages.append(["$set": ["\(Self.mark).f\(slot)": step.finding.bson]])
+            var found = [("\(Self.mark).f\(slot)", step.finding.bson)]
+            if step.isAboutElements, slot < stepCount { found.append(("\(Self.mark).e\(slot)", step.reasonCodes.bson)) }
+            runs[runs.count - 1].stages.append(["$set": .object(BSONDocument(found))])
             if let client = step.transform {
                 runs[runs.count - 1].client = (step, client, slot)
                 runs.append(Run())
@@ -139,6 +144,10 @@ struct StepProgram {
             guard let code = marks["f\(slot)"]?.integer else { continue }
             document.findings[slot] =
                 code == 0 ? .nothing : code == 1 ? .needed : .skipped(step.reasonNames[code - 2])
+            for other in marks["e\(slot)"]?.document?.values.compactMap(\.integer) ?? []
+            where other > 1 && other != code {
+                document.skippedElements.append((slot, step.reasonNames[other - 2]))
+            }
         }
     }
 

@@ -41,9 +41,6 @@ package struct StepTransformation: Sendable {
     /// `false`. The field is missing if the job has no steps.
     package static let mark = "__shipshape"
 
-    /// Whether the job has no steps, so that documents stay unchanged.
-    package var isEmpty: Bool { program == nil }
-
     /// Returns the outcome for each of the documents, in their order.
     /// - Parameter collection: any collection. The server runs the steps on the connection of this collection.
     /// - Throws: ``MongoError``; an error for a damaged document.
