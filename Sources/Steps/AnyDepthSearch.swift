@@ -24,7 +24,11 @@ extension CompiledJob {
                 steps.append(located)
                 continue
             }
-            var found = AnyDepthSearch.merged(paths.removeFirst()).map { FieldPath(trusted: $0) }
+            // An inner field comes before the object that holds it, and a field that the condition reads comes last.
+            let read = Set(located.step.conditionFields.map(\.topLevel))
+            var found = AnyDepthSearch.merged(paths.removeFirst(), by: kind).map { FieldPath(trusted: $0) }
+                .sorted { ($1.components.count, $0.description) < ($0.components.count, $1.description) }
+            found = found.filter { !read.contains($0.topLevel) } + found.filter { read.contains($0.topLevel) }
             // A field inside a removed field goes with it.
             if !kind.removed.isEmpty, !kind.changesInPlace {
                 found = found.filter { path in !found.contains { path.lies(inside: $0) } }
@@ -42,8 +46,8 @@ extension CompiledJob {
         }
         var located = try with(steps)
         located.remarks = zip(search.steps, search.unreached).filter { $0.1 > 0 }.map { step, count in
-            "\(step.description): \(count.grouped) \(count == 1 ? "field is" : "fields are") below a name that has a dot "
-                + "or begins with $, which no path reaches, and \(count == 1 ? "stays" : "stay")"
+            "\(step.description): \(count.grouped) \(count == 1 ? "field is" : "fields are") below a name that is empty, "
+                + "has a dot or begins with $, which no path can state"
         }
         return located
     }
@@ -74,7 +78,7 @@ struct AnyDepthSearch {
     mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         try visit(document, isList: false)
         for index in paths.indices where paths[index].count > Self.mostRemembered {
-            paths[index] = Set(Self.merged(paths[index]))
+            paths[index] = Set(Self.merged(paths[index], by: steps[index]))
         }
     }
 
@@ -106,12 +110,14 @@ struct AnyDepthSearch {
     }
 
     /// Returns the paths, in which `[]` stands for the names of an object that has too many of them.
-    static func merged(_ paths: Set<[String]>) -> [[String]] {
+    static func merged(_ paths: Set<[String]>, by step: any AnyDepthStep) -> [[String]] {
+        // The last name stays, unless the step is about each value.
+        let kept = step.reachesElements && step.field.components.count == 1 ? 0 : 1
         var paths = paths
         while paths.count > most {
             var names: [ArraySlice<String>: Set<String>] = [:]
             for path in paths {
-                for index in path.indices.dropFirst().dropLast() {
+                for index in path.indices.dropFirst().dropLast(kept) {
                     names[path[..<index], default: []].insert(path[index])
                 }
             }
@@ -123,7 +129,7 @@ struct AnyDepthSearch {
             }
             paths = Set(
                 paths.map { path in
-                    guard path.count > object.count + 1, path.starts(with: object) else { return path }
+                    guard path.count > object.count + kept, path.starts(with: object) else { return path }
                     return Array(object) + [FieldPath.each] + path[(object.count + 1)...]
                 })
         }

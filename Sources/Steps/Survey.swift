@@ -48,7 +48,9 @@ package struct Survey {
     /// The most `_id`s that are collected for each reason to skip documents.
     package static let samples = 5
 
-    /// Counts the documents of the survey's scope, except those for which the server cannot compute a step.
+    /// Counts the documents of the survey's scope.
+    ///
+    /// A document for which the server cannot compute a step counts as needing the job, but not for any of its steps.
     /// - Throws: ``MongoError`` if there are more than ``mostUncomputed`` of those.
     package func run() throws -> Result { try withoutUncomputed { try runAtOnce() } }
 
@@ -86,6 +88,7 @@ package struct Survey {
                     continue
                 }
                 total.documents += 1
+                total.needing += 1
                 rest -= 1
                 guard rest >= 0 else { throw error }
             }
@@ -318,7 +321,18 @@ package struct Survey {
             for code in findings.indices { found.findings[step][code] = sums["r0s\(step)c\(code + 1)"] ?? 0 }
         }
         found.needing = passes.hasOneStep ? found.findings[0][0] : sums["any"] ?? 0
-        return try result(found, after: job.steps.indices.map { sums["r\(passes.count - 1)s\($0)c1"] ?? 0 })
+        let last = passes.count - 1
+        let after = job.steps.enumerated().map { index, step -> Int in
+            let needing = sums["r\(last)s\(index)c1"] ?? 0
+            guard step.step.kind is CasesStep else { return needing }
+            // A case may skip what another case wrote, so that each later run would report it.
+            let codes = step.reasons.indices.filter { step.reasons[$0].reason.isTrouble }.map { $0 + 2 }
+            let grown = codes.reduce(0) {
+                $0 + (sums["r\(last)s\(index)c\($1)"] ?? 0) - (sums["r0s\(index)c\($1)"] ?? 0)
+            }
+            return needing + max(0, grown)
+        }
+        return try result(found, after: after)
     }
 
     private func sampleIDs(step: Int, where condition: Expression) throws(MongoError) -> [BSONValue] {

@@ -84,6 +84,7 @@ extension BackfillRunner {
             do throws(MongoError) { try Self.compute(pipeline, in: collection) } catch {
                 guard error.isOfExpression else { continue }
                 var text = "\(step.step): the server cannot compute it: \(error.message)"
+                if error.isOfOneDocument { text += ", for more than 100 documents" }
                 if let id = try Self.culprit(of: pipeline, in: collection), let name = try? id.extendedJSON(.relaxed) {
                     text += ", such as for _id \(name)"
                 }

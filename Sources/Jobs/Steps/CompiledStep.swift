@@ -69,7 +69,11 @@ package struct CompiledStep: Sendable {
         if let marker = step.kind.marker { writes.append((marker, .constant(true))) }
         fields = Assignment(writes: writes).fields
         let unreachable =
-            step.isFound ? [] : Self.unreachable(targets: targets, sources: sources, applies: body.applies)
+            step.isFound
+            ? []
+            // The copy of a rename reports what cannot be reached.
+            : Self.unreachable(
+                targets: targets, sources: step.kind is RemoveCopiedStep ? [] : sources, applies: body.applies)
         // Another value at a path that was found in other documents is not what a step at any depth is about.
         let conflicts = body.conflicts.filter { !step.isFound || $0.reason != .wrongType }.map {
             (reason: $0.reason, when: isReachable && $0.when)

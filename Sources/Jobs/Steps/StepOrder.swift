@@ -36,6 +36,11 @@ package enum StepOrder {
                 if let (field, line) = written.first(where: { earlier in
                     located.step.conditionFields.contains { $0.topLevel == earlier.field }
                 }) {
+                    guard !located.step.isFound else {
+                        throw JobError(
+                            "\"where\" reads \"\(field)\", in which this step finds several fields: state each of them "
+                                + "in a step of its own", at: located.location)
+                    }
                     throw JobError(
                         "\"where\" reads \"\(field)\", which the step in line \(line) writes before: put that step "
                             + "after all steps that read it, or make two jobs", at: located.location)

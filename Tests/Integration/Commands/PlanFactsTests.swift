@@ -46,6 +46,17 @@ import Testing
         }
     }
 
+    @Test func aRunThatFindsOnlySuchADocumentNamesIt() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", [["_id": 1, "a": "x"]])
+            try test.job(steps: ["expression: {field: c, value: {$add: [$a, 1]}}"])
+            for flags in [["--dry-run"], [], []] {
+                let run = try await test.backfill("job", flags: flags)
+                #expect(run.exitCode == 1, "\(run.output)\(run.errors)")
+            }
+        }
+    }
+
     /// An expression that fails for more than a hundred documents is an error of the job.
     @Test(
         arguments: [
@@ -62,7 +73,9 @@ import Testing
             #expect(run.errors.contains("job.yml:5:5: expression for a: the server cannot compute it"), "\(run.errors)")
             #expect(run.errors.contains(error), "\(run.errors)")
             // The document is named, and the condition that leaves it alone.
-            #expect(run.errors.contains(", such as for _id 38; give the step a \"when\""), "\(run.errors)")
+            #expect(
+                run.errors.contains(", for more than 100 documents, such as for _id 38; give the step a \"when\""),
+                "\(run.errors)")
             #expect(try await !test.hasState())
         }
     }

@@ -117,6 +117,14 @@ extension CasesStep {
                         "a case is a step that the server computes and that writes one field, without \"once\", "
                             + "\"refresh\", \"remove\" and \"review\"")
                 }
+                guard located.step.anyDepth == nil else {
+                    throw entry.error("all cases write one field: name it, without \"**\"")
+                }
+                guard !(kind is UnsetStep) || kind.target.components.count == 1 else {
+                    throw entry.error(
+                        "a case can unset a field of the document itself, but not \"\(kind.target)\": make it a step of "
+                            + "its own, with \"where\"")
+                }
                 if let first = cases.first, kind.target != first.target {
                     throw entry.error("all cases write one field: \"\(first.target)\", not \"\(kind.target)\"")
                 }

@@ -69,13 +69,24 @@ package struct UnsetStep: AnyDepthStep {
 
     package var reachesElements: Bool { false }
 
-    package func concerns(_ element: BSONElement, in view: borrowing BSONView) -> Bool {
+    package func concerns(_ element: BSONElement, in view: borrowing BSONView) throws(BSONError) -> Bool {
         switch when {
-        case .present: true
-        case .null: element.type == .null || element.type == .undefined
-        case .undefined: element.type == .undefined
-        case .empty: element.type == .object || element.type == .array
+        case .present: return true
+        case .null: return element.type == .null || element.type == .undefined
+        case .undefined: return element.type == .undefined
+        case .empty: return try Self.isHollow(element, in: view)
         }
+    }
+
+    /// Whether the value is an empty list, or an object that is empty or holds only such values.
+    private static func isHollow(_ element: BSONElement, in view: borrowing BSONView) throws(BSONError) -> Bool {
+        guard element.type == .object || element.type == .array else { return false }
+        let inside = try view.document(element)
+        var position = inside.firstPosition
+        while let entry = try inside.next(&position) {
+            guard element.type == .object, try isHollow(entry, in: inside) else { return false }
+        }
+        return true
     }
 
     package func leavesSyncing(
