@@ -17,6 +17,11 @@ extension CompiledJob {
         guard !search.steps.isEmpty else { return self }
         var cursor = collection.find(scope.filter(), options: scope.options("any depth"))
         while !isStopped(), let document = try cursor.next() { try search.add(document) }
+        // What another step writes is found in each run, also before its first write, so that the order of the two steps
+        // does not depend on the documents.
+        for located in job.steps where located.step.anyDepth == nil {
+            search.add(located.step.targets.filter { !located.step.kind.removed.contains($0) })
+        }
         var paths = search.paths[...]
         var steps: [Job.LocatedStep] = []
         for located in job.steps {
@@ -73,6 +78,16 @@ struct AnyDepthSearch {
         self.steps = steps
         paths = steps.map { _ in [] }
         unreached = steps.map { _ in 0 }
+    }
+
+    mutating func add(_ written: [FieldPath]) {
+        for (index, step) in steps.enumerated() {
+            let found = written.map(\.components).filter {
+                $0.ends(with: step.field.components.dropFirst())
+                    && (step.reachesElements || $0.last != FieldPath.each)
+            }
+            paths[index].formUnion(found)
+        }
     }
 
     mutating func add(_ document: borrowing BSONView) throws(BSONError) {
