@@ -17,8 +17,8 @@ extension CompiledJob {
         guard !search.steps.isEmpty else { return self }
         var cursor = collection.find(scope.filter(), options: scope.options("any depth"))
         while !isStopped(), let document = try cursor.next() { try search.add(document) }
-        // What another step writes is found in each run, also before its first write, so that the order of the two steps
-        // does not depend on the documents.
+        // What another step writes is found in each run, also before its first write, so that the order of the two
+        // steps does not depend on the documents.
         for located in job.steps where located.step.anyDepth == nil {
             search.add(located.step.targets.filter { !located.step.kind.removed.contains($0) })
         }
@@ -51,8 +51,8 @@ extension CompiledJob {
         }
         var located = try with(steps)
         located.remarks = zip(search.steps, search.unreached).filter { $0.1 > 0 }.map { step, count in
-            "\(step.description): \(count.grouped) \(count == 1 ? "field is" : "fields are") below a name that is empty, "
-                + "has a dot or begins with $, which no path can state"
+            "\(step.description): \(count.grouped) \(count == 1 ? "field is" : "fields are") below a name that is "
+                + "empty, has a dot or begins with $, which no path can state"
         }
         return located
     }

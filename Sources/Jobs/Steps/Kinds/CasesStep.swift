@@ -122,8 +122,8 @@ extension CasesStep {
                 }
                 guard !(kind is UnsetStep) || kind.target.components.count == 1 else {
                     throw entry.error(
-                        "a case can unset a field of the document itself, but not \"\(kind.target)\": make it a step of "
-                            + "its own, with \"where\"")
+                        "a case can unset a field of the document itself, but not \"\(kind.target)\": make it a step "
+                            + "of its own, with \"where\"")
                 }
                 if let first = cases.first, kind.target != first.target {
                     throw entry.error("all cases write one field: \"\(first.target)\", not \"\(kind.target)\"")

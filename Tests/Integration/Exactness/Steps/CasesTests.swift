@@ -21,15 +21,16 @@ import Testing
             ], reports: true),
         StepsExample(
             steps: [
-                "cases: [{where: {v: ''}, expression: {field: v, value: 0}}, {where: {v: {$type: string}}, convert: {field: v, to: int}}, "
-                    + "{default: {field: v, value: 7}}]"
+                "cases: [{where: {v: ''}, expression: {field: v, value: 0}}, "
+                    + "{where: {v: {$type: string}}, convert: {field: v, to: int}}, {default: {field: v, value: 7}}]"
             ],
             before: [["v": ""], ["v": "5"], ["v": "x"], ["k": 1], ["v": 3]],
             after: [["v": 0], ["v": 5], ["v": "x"], ["k": 1, "v": 7], ["v": 3]], reports: true),
         // Conditions are about the document, even for a field of elements.
         StepsExample(
             steps: [
-                "cases: [{where: {kind: a}, wrap: {field: 'l[].x'}}, {expression: {field: 'l[].x', value: {$toString: $x}}}]"
+                "cases: [{where: {kind: a}, wrap: {field: 'l[].x'}}, "
+                    + "{expression: {field: 'l[].x', value: {$toString: $x}}}]"
             ],
             before: [
                 ["kind": "a", "l": [["x": 1], ["x": [2]]]], ["kind": "b", "l": [["x": 1], ["kind": "a", "x": 2]]],

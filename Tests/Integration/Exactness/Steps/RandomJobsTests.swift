@@ -82,7 +82,8 @@ import Testing
             "map: {field: \(top), values: {x: 1, 0: zero}, into: '\(random.pick(["e.w", "w"]))', unmapped: keep}",
             "map: {field: '\(field)', lookup: DATABASE.keys}",
             "expression: {field: \(top), value: {$toUpper: $\(top)}, when: {$eq: [{$type: $\(top)}, string]}}",
-            "cases: [{where: {\(top): ''}, unset: {field: \(top)}}, {where: {\(top): {$type: string}}, convert: {field: \(top), to: \(type)}}, "
+            "cases: [{where: {\(top): ''}, unset: {field: \(top)}}, "
+                + "{where: {\(top): {$type: string}}, convert: {field: \(top), to: \(type)}}, "
                 + "{default: {field: \(top), value: \(random.pick(["0", "x"]))}}]",
         ]
         return random.pick(texts)
