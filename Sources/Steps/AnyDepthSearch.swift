@@ -20,7 +20,8 @@ extension CompiledJob {
         // What another step writes is found in each run, also before its first write, so that the order of the two
         // steps does not depend on the documents.
         for located in job.steps where located.step.anyDepth == nil {
-            search.add(located.step.targets.filter { !located.step.kind.removed.contains($0) })
+            let kind = located.step.kind
+            search.add(kind.targets.filter { kind is CasesStep || !kind.removed.contains($0) })
         }
         var paths = search.paths[...]
         var steps: [Job.LocatedStep] = []

@@ -5,7 +5,7 @@ import Testing
 
 /// Runs random jobs of all kinds of steps over odd documents: the dry run has to say what the run does.
 @Suite struct RandomJobsTests {
-    private static let seeds = Array(0..<TestScale.pick(24, full: 60, torture: 300))
+    private static let seeds = Array(0..<TestScale.pick(24, full: 40, torture: 300))
 
     @Test(arguments: seeds) func aDryRunSaysWhatTheRunDoes(_ seed: Int) async throws {
         var random = Randomness(seed: UInt64(seed) &* 7_919 &+ 20_261_130)
