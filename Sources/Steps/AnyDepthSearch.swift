@@ -17,8 +17,8 @@ extension CompiledJob {
         guard !search.steps.isEmpty else { return self }
         var cursor = collection.find(scope.filter(), options: scope.options("any depth"))
         while !isStopped(), let document = try cursor.next() { try search.add(document) }
-        // What another step writes is found in each run, also before its first write, so that the order of the two
-        // steps does not depend on the documents.
+        // A field that another step writes is found in each run, also before its first write, so that the order of the
+        // two steps does not depend on the documents.
         for located in job.steps where located.step.anyDepth == nil {
             let kind = located.step.kind
             search.add(kind.targets.filter { kind is CasesStep || !kind.removed.contains($0) })
@@ -42,8 +42,10 @@ extension CompiledJob {
             guard found.count <= AnyDepthSearch.most, steps.count + found.count <= JobFile.maximumSteps else {
                 throw RunError(
                     .schemaMismatch,
-                    "\(located.step) stands for more than \(AnyDepthSearch.most) fields, such as \"\(found[0])\" and "
-                        + "\"\(found[1])\": state them in several jobs"
+                    "\(located.step) stands for \(found.count) fields, such as "
+                        + found.prefix(2).map { "\"\($0)\"" }.joined(separator: " and ")
+                        + ", but a step can stand for \(AnyDepthSearch.most), and a job for "
+                        + "\(JobFile.maximumSteps) in all: state them in several jobs"
                 ).located(at: located.location)
             }
             steps += (found.isEmpty ? [located.step] : found.map(located.step.found)).map {
@@ -83,18 +85,14 @@ struct AnyDepthSearch {
 
     mutating func add(_ written: [FieldPath]) {
         for (index, step) in steps.enumerated() {
-            let found = written.map(\.components).filter {
-                $0.ends(with: step.field.components.dropFirst())
-                    && (step.reachesElements || $0.last != FieldPath.each)
-            }
-            paths[index].formUnion(found)
+            paths[index].formUnion(written.map(\.components).filter { Self.isStated($0, by: step) })
         }
     }
 
     mutating func add(_ document: borrowing BSONView) throws(BSONError) {
         try visit(document, isList: false)
         for index in paths.indices where paths[index].count > Self.mostRemembered {
-            paths[index] = Set(Self.merged(paths[index], by: steps[index]))
+            paths[index] = Self.merged(paths[index], by: steps[index])
         }
     }
 
@@ -106,8 +104,7 @@ struct AnyDepthSearch {
             let isOdd = !isList && !Self.isPathName(name)
             oddNames += isOdd ? 1 : 0
             path.append(name)
-            for (index, step) in steps.enumerated()
-            where path.ends(with: step.field.components.dropFirst()) && (!isList || step.reachesElements) {
+            for (index, step) in steps.enumerated() where Self.isStated(path, by: step) {
                 guard try step.concerns(element, in: object) else { continue }
                 if oddNames == 0 { paths[index].insert(path) } else { unreached[index] += 1 }
             }
@@ -119,6 +116,12 @@ struct AnyDepthSearch {
         }
     }
 
+    /// Whether a path ends as the step states it, and the step reaches it.
+    private static func isStated(_ path: [String], by step: any AnyDepthStep) -> Bool {
+        let stated = step.field.components.dropFirst()
+        return path.suffix(stated.count) == stated && (step.reachesElements || path.last != FieldPath.each)
+    }
+
     /// Whether a path can have a component of this name, and with this meaning.
     private static func isPathName(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix("$") && !name.utf8.contains(UInt8(ascii: "."))
@@ -126,7 +129,7 @@ struct AnyDepthSearch {
     }
 
     /// Returns the paths, in which `[]` stands for the names of an object that has too many of them.
-    static func merged(_ paths: Set<[String]>, by step: any AnyDepthStep) -> [[String]] {
+    static func merged(_ paths: Set<[String]>, by step: any AnyDepthStep) -> Set<[String]> {
         // The last name stays, unless the step is about each value.
         let kept = step.reachesElements && step.field.components.count == 1 ? 0 : 1
         var paths = paths
@@ -149,10 +152,6 @@ struct AnyDepthSearch {
                     return Array(object) + [FieldPath.each] + path[(object.count + 1)...]
                 })
         }
-        return paths.sorted { $0.lexicographicallyPrecedes($1) }
+        return paths
     }
-}
-
-extension [String] {
-    fileprivate func ends(with other: ArraySlice<String>) -> Bool { suffix(other.count) == other }
 }

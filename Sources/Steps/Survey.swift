@@ -59,15 +59,13 @@ package struct Survey {
 
     private func withoutUncomputed(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as MongoError where error.isOfOneDocument {
-            var rest = Self.mostUncomputed
-            return try runInSlices(after: error, leavingOut: &rest)
+            return try runInSlices()
         }
     }
 
     /// Counts the documents in slices, and halves a slice that fails, until each document that makes it fail is alone.
-    /// - Parameter rest: how many more documents may be left out.
-    private func runInSlices(after error: MongoError, leavingOut rest: inout Int) throws -> Result {
-        var ids: [BSONValue] = []
+    private func runInSlices() throws -> Result {
+        var (uncomputed, ids) = (0, [BSONValue]())
         if case .ids(let listed) = scope {
             ids = listed
         } else {
@@ -89,8 +87,8 @@ package struct Survey {
                 }
                 total.documents += 1
                 total.needing += 1
-                rest -= 1
-                guard rest >= 0 else { throw error }
+                uncomputed += 1
+                guard uncomputed <= Self.mostUncomputed else { throw error }
             }
         }
         return total
@@ -127,10 +125,10 @@ package struct Survey {
     private func runAtOnce(in concurrency: Int, on pool: ClientPool, isDense: Bool) throws -> Result {
         if let read = try resultByReading() { return try counted(read) }
         guard case .collection = scope, evaluatesAtOnce, quick == nil || isDense, concurrency > 1 else {
-            return try run()
+            return try runAtOnce()
         }
         let parts = try CollectionParts(of: collection, for: concurrency)
-        guard parts.filters.count > 1 else { return try run() }
+        guard parts.filters.count > 1 else { return try runAtOnce() }
         let (job, surveysAfter) = (job, surveysAfter)
         return try counted(
             result(
