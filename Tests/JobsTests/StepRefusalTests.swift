@@ -56,6 +56,21 @@ import Testing
         JobRefusal(steps: "[convert: {field: _id, to: string}]", "3:26: \"field\" cannot be _id in place"),
         JobRefusal(steps: "[map: {field: a, values: [{type: nmber, to: 1}]}]", "3:41: \"nmber\" is no type of a value"),
         JobRefusal(steps: "[convert: {field: a, to: date, format: '%B'}]", "3:47: \"format\" has %B"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: int, format: '1,234'}]",
+            "3:46: \"format\" is the number 1234.56 as the texts spell it, such as \"1,234.56\""),
+        JobRefusal(
+            steps: "[convert: {field: a, to: int, format: '1,234,56'}]", "3:46: \"format\" is the number 1234.56"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: bool, format: '1,234.56'}]",
+            "3:47: \"format\" is for texts that become dates or numbers"),
+        JobRefusal(
+            steps: "[convert: {field: a, to: int, zone: UTC}]", "3:44: \"zone\" is for texts that become dates"),
+        JobRefusal(
+            steps: "[{default: {field: a, value: 1}, once: b}]",
+            "3:40: \"once\" stands beside \"cases\", or is a key of \"default\" itself"),
+        JobRefusal(
+            steps: "[{cases: [{default: {field: a, value: 1}}], once: a}]", "3:50: \"once\" must be a field of its own"),
         JobRefusal(steps: "[dedupe: {field: a, keep: last}]", "3:34: \"keep\" needs \"by: FIELD\""),
         JobRefusal(steps: "[map: {field: a, values: {1: 1.0}}]", "3:34: an entry maps a value to itself"),
         JobRefusal(

@@ -166,7 +166,7 @@ package enum JobSteps {
         _ node: YAMLNode, where condition: Expression? = nil
     ) throws(JobError) -> [Job.LocatedStep] {
         let keys = Step.kinds.map { $0.key }
-        let others = ["where", "review"]
+        let others = ["where", "review", "once"]
         let entry = try node.members(of: "a step", allowed: keys + others)
         let kinds = entry.members.filter { !others.contains($0.key) }
         guard kinds.count == 1, let (key, body) = kinds.first,
@@ -178,7 +178,14 @@ package enum JobSteps {
             try ExpressionLiteral.condition(node)
         }
         let conditions = [condition, own].compactMap(\.self)
-        let steps = try kind.read(body)
+        var steps = try kind.read(body)
+        if let node = entry["once"] {
+            guard var cases = steps.first as? CasesStep else {
+                throw node.error("\"once\" stands beside \"cases\", or is a key of \"\(key)\" itself")
+            }
+            cases.once = try node.marker(apartFrom: cases.target)
+            steps = [cases]
+        }
         guard !steps.flatMap(\.removed).contains(where: { $0.topLevel == "_id" }) else {
             throw body.error("\"remove\" cannot be for _id: a document's primary key stays")
         }

@@ -15,9 +15,11 @@ extension Conversion {
         let types = sources.filter {
             $0 == "string" ? target.isNumeric : ["int", "long", "double", "decimal", "date"].contains($0)
         }
-        let number = Expression.variable("number")
+        let (plain, number) = (Expression.variable("plain"), Expression.variable("number"))
         return .let(
-            ["number": .choose(if: value.hasType(among: types), then: attempt(value, to: "decimal"), else: .null)],
-            in: .all([!number.isMissingOrNull, !(number == .constant(.decimal(.nan)))]))
+            ["plain": self.plain(value)],
+            in: .let(
+                ["number": .choose(if: plain.hasType(among: types), then: attempt(plain, to: "decimal"), else: .null)],
+                in: .all([!number.isMissingOrNull, !(number == .constant(.decimal(.nan)))])))
     }
 }

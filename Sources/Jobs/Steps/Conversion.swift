@@ -34,6 +34,8 @@ package struct Conversion: Hashable, Sendable {
     var only: [String] = []
     /// The formats of the texts that become dates; empty for ISO 8601 alone.
     var formats: [DateFormat] = []
+    /// The format of the texts that become numbers; `nil` for plain ones such as `1234.56`.
+    var numbers: NumberFormat?
 
     /// Creates a conversion to `target`; values of the types `kept` are not converted.
     package init(
@@ -103,7 +105,7 @@ package struct Conversion: Hashable, Sendable {
     /// Returns the converted value, with or without loss; `null` if it cannot be converted.
     func attempted(_ value: Expression) -> Expression {
         .let(
-            ["from": value],
+            ["from": plain(value)],
             in: .choose(
                 if: .variable("from").hasType(among: sources), then: converted(.variable("from")), else: .null))
     }
@@ -120,7 +122,7 @@ package struct Conversion: Hashable, Sendable {
                     then: .variable("to"), else: .null)),
             else: .null)
         return .let(
-            ["from": value],
+            ["from": plain(value)],
             in: always.isEmpty
                 ? tried
                 : .choose(if: from.hasType(among: always), then: attempt(from, to: target.rawValue), else: tried))

@@ -11,6 +11,8 @@ package struct CasesStep: StepKind {
 
     /// The steps, each with its own condition; a step without one is the last.
     let cases: [Step]
+    /// The field that marks a document as done; `nil` if the new value itself shows that the step is done.
+    var once: FieldPath?
 
     private var kinds: [any StepKind] { cases.map(\.kind) }
 
@@ -18,6 +20,7 @@ package struct CasesStep: StepKind {
     package var sources: [FieldPath] { kinds.flatMap(\.sources) }
     package var readsInside: [FieldPath] { cases.flatMap(\.readsInside) }
     package var changesInPlace: Bool { true }
+    package var marker: FieldPath? { once }
     package var removed: [FieldPath] { Array(kinds.flatMap(\.removed).prefix(1)) }
     package var isFreeForm: Bool { kinds.contains(where: \.isFreeForm) }
     package var operators: Set<String> { cases.reduce(into: []) { $0.formUnion($1.operators) } }
@@ -28,6 +31,7 @@ package struct CasesStep: StepKind {
 
     package var description: String {
         "the first case that holds of: " + kinds.map(\.description).joined(separator: "; ")
+            + (once.map { ", once by \($0)" } ?? "")
     }
 
     package var loss: String? {
@@ -35,16 +39,18 @@ package struct CasesStep: StepKind {
         return losses.isEmpty ? nil : losses.joined(separator: ", ")
     }
 
-    package func resolved(at now: Int64) -> Self { CasesStep(cases: cases.map { $0.resolved(at: now) }) }
+    package func resolved(at now: Int64) -> Self {
+        CasesStep(cases: cases.map { $0.resolved(at: now) }, once: once)
+    }
 
     package func fitted(to type: SchemaType, at location: SourceLocation) throws(JobError) -> Self {
         var fitted: [Step] = []
         for step in cases { fitted.append(step.with(try step.kind.fitted(to: type, at: location))) }
-        return CasesStep(cases: fitted)
+        return CasesStep(cases: fitted, once: once)
     }
 
     package func followed(by later: [Step]) -> any StepKind {
-        CasesStep(cases: cases.map { $0.with($0.kind.followed(by: later)) })
+        CasesStep(cases: cases.map { $0.with($0.kind.followed(by: later)) }, once: once)
     }
 
     package func leavesSyncing(

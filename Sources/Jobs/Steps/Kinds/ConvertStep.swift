@@ -152,12 +152,19 @@ extension ConvertStep {
         if let node = members["unit"], !isAboutTime {
             throw node.error("\"unit\" is for dates: \(type.rawValue) has none")
         }
-        if let node = members["format"] ?? members["zone"], type != .date {
-            throw node.error("\"format\" and \"zone\" are for texts that become dates")
+        if let node = members["zone"], type != .date {
+            throw node.error("\"zone\" is for texts that become dates")
+        }
+        if let node = members["format"], !isAboutTime {
+            throw node.error("\"format\" is for texts that become dates or numbers")
         }
         var conversion = Conversion(
             target: type, unit: unit, allowsLoss: onLoss == .allow, keeping: try Self.kept(members["keep"]))
-        conversion.formats = try DateFormat.all(members["format"], zone: members["zone"])
+        if type == .date {
+            conversion.formats = try DateFormat.all(members["format"], zone: members["zone"])
+        } else {
+            conversion.numbers = try members["format"].map(NumberFormat.init)
+        }
         conversion.only = try Self.only(members, in: conversion)
         if field.components == [FieldPath.anyDepth], conversion.only.isEmpty {
             throw node.error("\"**\" is every field: name a field after it, as in \"**.createdAt\", or add \"from\"")

@@ -39,6 +39,17 @@ import Testing
                 ["kind": "a", "l": [["x": [1]], ["x": [2]]]],
                 ["kind": "b", "l": [["x": "1"], ["kind": "a", "x": "2"]]],
             ]),
+        // Each case continues from its own result, so a field marks what is done.
+        StepsExample(
+            steps: [
+                "{cases: [{where: {kind: a}, expression: {field: n, value: {$add: [$n, 1]}}}, "
+                    + "{where: {kind: b}, expression: {field: n, value: {$multiply: [$n, 2]}}}], once: _counted}"
+            ],
+            before: [["kind": "a", "n": 1], ["kind": "b", "n": 3], ["kind": "c", "n": 3], ["kind": "b", "n": 0]],
+            after: [
+                ["kind": "a", "n": 2, "_counted": true], ["kind": "b", "n": 6, "_counted": true],
+                ["kind": "c", "n": 3], ["kind": "b", "n": 0],
+            ]),
         StepsExample(
             steps: ["rename: {fields: {street: home.street, city: home.city}, parents: create}"],
             before: [["street": "s", "city": "c"], ["city": "c", "home": ["city": "d"]], ["street": "s"], [:]],
