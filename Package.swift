@@ -103,6 +103,12 @@ let package = Package(
                 "Mongo", "Concurrency", "BSON",
             ]),
         .target(
+            name: "Proving",
+            dependencies: [
+                "Steps", "Evaluating", "Jobs", "LocatedYAML", "Scanning", "Checking", "ServerSchema", "Mongo",
+                "Concurrency", "BSON",
+            ]),
+        .target(
             name: "JobReports",
             dependencies: [
                 "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Checking", "ServerSchema", "Concurrency",
@@ -173,13 +179,15 @@ let package = Package(
             name: "demo-data", dependencies: ["DemoData", "Mongo", "BSON", .argumentParser, .system],
             path: "Tests/DemoLoader"),
         .target(
-            name: "Conformance", dependencies: ["Checking", "ServerSchema", "BSON", .system],
+            name: "Conformance", dependencies: ["Proving", "Checking", "ServerSchema", "BSON", .system],
             path: "Tests/Conformance", exclude: ["Fixtures"]),
         .target(
-            name: "ConformanceOracle", dependencies: ["Conformance", "Mongo", "BSON"], path: "Tests/ConformanceOracle"),
+            name: "ConformanceOracle", dependencies: ["Proving", "Mongo", "BSON"], path: "Tests/ConformanceOracle"),
         .executableTarget(
             name: "conformance",
-            dependencies: ["ConformanceOracle", "Conformance", "Mongo", "Concurrency", "BSON", .argumentParser],
+            dependencies: [
+                "ConformanceOracle", "Conformance", "Proving", "Mongo", "Concurrency", "BSON", .argumentParser,
+            ],
             path: "Tests/ConformanceTool"),
         .target(name: "DumpWriter", dependencies: ["CZlib", "BSON"], path: "Tests/DumpWriter"),
         .target(
@@ -197,7 +205,8 @@ let package = Package(
             name: "ImportingTests", dependencies: ["Importing", "ServerSchema", "BSON"], exclude: ["Fixtures"]),
         .testTarget(name: "SchemaChangeTests", dependencies: ["SchemaChange", "ServerSchema", "BSON"]),
         .testTarget(
-            name: "CheckingTests", dependencies: ["Checking", "Conformance", "SchemaChange", "ServerSchema", "BSON"],
+            name: "CheckingTests",
+            dependencies: ["Checking", "Conformance", "Proving", "SchemaChange", "ServerSchema", "BSON"],
             exclude: ["Engines/Tables"]),
         .testTarget(
             name: "ScanningTests", dependencies: ["Scanning", "Checking", "ServerSchema", "BSON", "DemoData", .system]),
@@ -251,7 +260,7 @@ let package = Package(
             dependencies: [
                 "AllocationCounter", "ShipshapeCLI", "Check", "Files", "Importing", "Planning", "Steps", "Jobs",
                 "Reporting", "Scanning", "SchemaChange", "Checking", "LocatedYAML", "ServerSchema", "Patterns", "Mongo",
-                "BSON", "DumpWriter", "Conformance",
+                "BSON", "DumpWriter", "Conformance", "Proving",
             ], path: "Tests/Fuzz"),
         .testTarget(
             name: "Integration",
@@ -259,7 +268,7 @@ let package = Package(
                 "ShipshapeCLI", "Check", "Files", "Reporting", "Enforcing", "Backfill", "Running", "Steps",
                 "Evaluating", "JobState",
                 "Jobs", "Scanning", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", "TestSupport",
-                "DemoData", "DumpWriter", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
+                "DemoData", "DumpWriter", "Proving", "Conformance", "ConformanceOracle", .subprocess, .system, .yams,
             ], exclude: ["Documentation/Fixtures", "Prisma/Fixtures", "Reports/Fixtures"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 package import BSON
+package import Proving
 
 extension CaseGroup {
     /// The schema as text in the App Services dialect; `nil` if extended JSON cannot express it.

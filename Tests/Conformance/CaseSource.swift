@@ -1,4 +1,5 @@
-import BSON
+package import BSON
+package import Proving
 import ServerSchema
 import SystemPackage
 

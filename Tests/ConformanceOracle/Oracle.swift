@@ -1,6 +1,6 @@
 package import BSON
-package import Conformance
 package import Mongo
+package import Proving
 
 /// Asks a mongod for its verdicts on documents.
 ///

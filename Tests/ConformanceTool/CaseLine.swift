@@ -1,5 +1,5 @@
 import BSON
-import Conformance
+import Proving
 
 /// A case, with its expected answer, as one line of a case file.
 struct CaseLine {

@@ -2,6 +2,7 @@ import BSON
 import Conformance
 import ConformanceOracle
 import Mongo
+import Proving
 
 /// A count of how often the checker agrees with the expected answers; each disagreement is printed in full.
 struct Comparison: Sendable {

@@ -3,6 +3,7 @@ import BSON
 import Concurrency
 import Conformance
 import Mongo
+import Proving
 import SystemPackage
 
 /// The tool that compares the verdicts of the `jsonschema` dialect with mongod's.

@@ -1,6 +1,7 @@
 import BSON
 import Conformance
 import Foundation
+import Proving
 
 /// A kind of input of the program, with sample inputs and a function that reads one.
 struct FuzzKind: Sendable {

@@ -1,5 +1,5 @@
-import Conformance
 import Foundation
+import Proving
 import Synchronization
 import Testing
 

@@ -1,4 +1,4 @@
-import Conformance
+import Proving
 
 /// A mutation, which changes bytes as an attacker or an accident would.
 struct Mutation {

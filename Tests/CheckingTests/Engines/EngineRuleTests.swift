@@ -1,5 +1,6 @@
 import BSON
 import Conformance
+import Proving
 import ServerSchema
 import Testing
 

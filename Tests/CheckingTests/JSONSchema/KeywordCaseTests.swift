@@ -1,5 +1,6 @@
 import BSON
 import Conformance
+import Proving
 import Testing
 
 /// Tests the cases of `Fixtures/keywords.jsonl`, whose verdicts are those of mongod 6.0.5.

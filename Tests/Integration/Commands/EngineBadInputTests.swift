@@ -1,5 +1,6 @@
 import Checking
 import Conformance
+import Proving
 import TestSupport
 import Testing
 

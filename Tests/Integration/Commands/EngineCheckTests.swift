@@ -2,6 +2,7 @@ import BSON
 import Checking
 import Conformance
 import Foundation
+import Proving
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import BSON
-import Conformance
 import Mongo
+import Proving
 import ServerSchema
 import TestSupport
 import Testing

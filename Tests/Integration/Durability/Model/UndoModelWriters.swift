@@ -1,6 +1,6 @@
 import BSON
-import Conformance
 import Mongo
+import Proving
 import Synchronization
 import TestSupport
 

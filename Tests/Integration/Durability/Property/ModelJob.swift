@@ -1,5 +1,5 @@
 import BSON
-import Conformance
+import Proving
 
 /// A random job, with a model that computes its expected result for any document.
 struct ModelJob: Sendable {

@@ -1,5 +1,5 @@
 import BSON
-import Conformance
+import Proving
 
 /// Steps that remove or copy fields.
 extension ModelStep {

@@ -1,5 +1,5 @@
 import BSON
-import Conformance
+import Proving
 
 /// Random steps that the tests' own model of a job does not simulate; the server computes their expected result
 /// instead.

@@ -1,6 +1,6 @@
 import BSON
-import Conformance
 import Glibc
+import Proving
 import TestSupport
 
 /// An event that disturbs a job before its last run, such as a kill or the writes of a user.

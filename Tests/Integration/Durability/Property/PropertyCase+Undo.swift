@@ -1,5 +1,5 @@
 import BSON
-import Conformance
+import Proving
 import TestSupport
 
 /// Undoes the random job, and checks the result.

@@ -1,6 +1,6 @@
 import BSON
-import Conformance
 import Mongo
+import Proving
 import TestSupport
 
 /// One random job over one random collection, with a user who writes at the same time and runners that are killed.

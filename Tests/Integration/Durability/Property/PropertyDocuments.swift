@@ -1,5 +1,5 @@
 import BSON
-import Conformance
+import Proving
 
 /// A generator of random documents, which have odd values of every kind in the fields that random jobs use.
 struct PropertyDocuments: Sendable {

@@ -1,6 +1,6 @@
 import BSON
-import Conformance
 import Mongo
+import Proving
 import TestSupport
 
 /// A user of the collection who writes at random, and remembers each document as the user's last write left it.

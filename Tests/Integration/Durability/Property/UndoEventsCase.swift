@@ -1,7 +1,7 @@
 import BSON
-import Conformance
 import Foundation
 import Mongo
+import Proving
 import TestSupport
 
 /// One random job that is killed, resumed and then undone, while four users write.

@@ -1,6 +1,6 @@
 import BSON
-import Conformance
 import Mongo
+import Proving
 import TestSupport
 
 /// A report about a document for which a condition of the property test does not hold.

@@ -1,6 +1,6 @@
 import BSON
 import Checking
-import Conformance
+import Proving
 import ServerSchema
 import SystemPackage
 import TestSupport

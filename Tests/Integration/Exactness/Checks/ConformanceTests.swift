@@ -4,6 +4,7 @@ import Concurrency
 import Conformance
 import ConformanceOracle
 import Mongo
+import Proving
 import SystemPackage
 import TestSupport
 import Testing

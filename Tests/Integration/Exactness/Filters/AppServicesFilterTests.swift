@@ -1,6 +1,7 @@
 import BSON
 import Checking
 import Conformance
+import Proving
 import ServerSchema
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import BSON
 import Checking
-import Conformance
+import Proving
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import BSON
 import Checking
-import Conformance
 import Mongo
+import Proving
 import Scanning
 import ServerSchema
 import TestSupport

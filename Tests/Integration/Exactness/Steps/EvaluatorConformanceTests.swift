@@ -1,8 +1,8 @@
 import BSON
-import Conformance
 import Evaluating
 import Jobs
 import Mongo
+import Proving
 import TestSupport
 import Testing
 
@@ -134,10 +134,10 @@ import Testing
             ["_id": 2_000_000, "name": "n", "v": 1, "w": 2, "v": 3], ["_id": 2_000_001, "name": "n", "w": 1, "w": 2],
         ]
         let documents =
-            StepsEveryKindTests.documents + (0..<400).map { Self.document(1_000_000 + $0, &random) } + repeated
+            StepCases.documents + (0..<400).map { StepCases.document(1_000_000 + $0, &random) } + repeated
         try await Mongod.shared.withDatabase { database in
             var (used, found): (Set<String>, Set<String>) = ([], [])
-            for form in StepsEveryKindTests.forms {
+            for form in StepCases.forms {
                 let answers = try await answers(form, over: documents, in: database)
                 for (question, values) in answers.values {
                     let operators = Self.operators(in: question.expression.bson)
@@ -192,73 +192,20 @@ import Testing
         }
     }
 
-    @Test(arguments: StepsEveryKindTests.forms) func everyKindOverOddValues(_ form: String) async throws {
+    @Test(arguments: StepCases.forms) func everyKindOverOddValues(_ form: String) async throws {
         try await Mongod.shared.withDatabase {
-            try await compare(form, over: StepsEveryKindTests.documents, in: $0, minimum: 0.4)
+            try await compare(form, over: StepCases.documents, in: $0, minimum: 0.4)
         }
     }
 
-    @Test(arguments: StepsEveryKindTests.forms) func everyKindOverRandomDocuments(_ form: String) async throws {
-        var random = Randomness(seed: UInt64(StepsEveryKindTests.forms.firstIndex(of: form) ?? 0) + 1)
-        let documents = (0..<TestScale.pick(200, full: 2_000, torture: 20_000)).map { Self.document($0, &random) }
+    @Test(arguments: StepCases.forms) func everyKindOverRandomDocuments(_ form: String) async throws {
+        var random = Randomness(seed: UInt64(StepCases.forms.firstIndex(of: form) ?? 0) + 1)
+        let documents = (0..<TestScale.pick(200, full: 2_000, torture: 20_000)).map { StepCases.document($0, &random) }
         try await Mongod.shared.withDatabase { database in
             for part in documents.parts(of: 2_000) {
                 try await compare(form, over: part, in: database, minimum: 0)
             }
         }
-    }
-
-    // MARK: Random documents
-
-    private static let values = OddValues.all.filter { $0.name != "a huge text" }.map(\.value)
-
-    private static func document(_ number: Int, _ random: inout Randomness) -> BSONDocument {
-        var fields: [(String, BSONValue)] = [("_id", .integer(number))]
-        // This field is always a text: one of the tested steps converts it with `$toString`, which accepts only
-        // scalars.
-        fields.append(("name", .string("n\(number)")))
-        for name in ["v", "w", "o", "x"] where random.percent(70) {
-            let value: BSONValue? = name == "o" && random.percent(60) ? object(&random, 2) : value(&random, 3)
-            if let value { fields.append((name, value)) }
-        }
-        // Steps that copy a value compare it with the value of the target, so the test often makes the two values
-        // alike.
-        if let index = fields.firstIndex(where: { $0.0 == "w" }), let v = fields.first(where: { $0.0 == "v" })?.1,
-            random.percent(40)
-        {
-            fields[index].1 = alike(v, &random)
-        }
-        return BSONDocument(fields)
-    }
-
-    /// Returns a value that is equal to the given one, or that `$eq` often finds equal to it.
-    private static func alike(_ value: BSONValue, _ random: inout Randomness) -> BSONValue {
-        switch value {
-        case .array(let array): return .array(of: array.values.map { alike($0, &random) })
-        case .object(let object):
-            return .object(BSONDocument(((try? object.elements()) ?? []).map { ($0.name, alike($0.value, &random)) }))
-        case .int(let number) where random.percent(15): return .long(Int64(number))
-        case .double(0) where random.percent(50): return .double(-0.0)
-        default: return value
-        }
-    }
-
-    private static func value(_ random: inout Randomness, _ levels: Int) -> BSONValue? {
-        switch levels > 0 ? random.below(10) : 9 {
-        case 0, 1: .array(of: (0..<random.below(4)).compactMap { _ in value(&random, levels - 1) })
-        case 2: object(&random, levels - 1)
-        case 3: .string("\(random.below(2_000) - 1_000)" + (random.percent(50) ? "" : ".\(random.below(500))"))
-        case 4: .integer(random.below(50))
-        default: random.pick(values)
-        }
-    }
-
-    private static func object(_ random: inout Randomness, _ levels: Int) -> BSONValue {
-        var fields: [(String, BSONValue)] = []
-        for name in ["a", "n", "v", "l", "city", "town", "x", "\u{E9}", "e\u{301}"] where random.percent(35) {
-            if let value = value(&random, levels) { fields.append((name, value)) }
-        }
-        return .object(BSONDocument(fields))
     }
 }
 

@@ -1,5 +1,5 @@
 import BSON
-import Conformance
+import Proving
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import BSON
 import Mongo
+import Proving
 import TestSupport
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
             // The test sends the command itself, because the driver's own insert refuses names that are empty or
             // contain a dot.
             try await test.database.run([
-                "insert": "people", "documents": .array(of: StepsEveryKindTests.documents.map { .object($0) }),
+                "insert": "people", "documents": .array(of: StepCases.documents.map { .object($0) }),
             ])
             try test.job(steps: [form])
             let reported = try test.report(try await test.backfill("job", "--dry-run", "--output", "json", yes: false))
@@ -42,13 +43,13 @@ import Testing
     ///
     /// The updates leave out some checks that these stages contain.
     @Test(
-        arguments: StepsEveryKindTests.forms.filter { !$0.contains("$now") } + [
+        arguments: StepCases.forms.filter { !$0.contains("$now") } + [
             "expression: {field: v, value: {k: $v}, once: _done}", "expression: {field: v, value: {}, once: _done}",
         ])
     func theRunMakesWhatTheStageMakes(_ form: String) async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.run([
-                "insert": "people", "documents": .array(of: StepsEveryKindTests.documents.map { .object($0) }),
+                "insert": "people", "documents": .array(of: StepCases.documents.map { .object($0) }),
             ])
             try test.job(steps: [form])
             let job = try CompiledJob(try JobFile.read(at: test.path()), active: nil, next: nil)

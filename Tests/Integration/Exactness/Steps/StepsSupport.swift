@@ -1,6 +1,7 @@
 import BSON
 import Jobs
 import Mongo
+import Proving
 import TestSupport
 import Testing
 
@@ -149,4 +150,8 @@ func path(_ text: String) throws -> FieldPath { try FieldPath(text) }
 func step(_ yaml: String) throws -> Step {
     let job = try JobFile.parse("job: a\ncollection: b.c\nsteps:\n  - \(yaml)\n", path: "j.yml")
     return try #require(job.steps.first).step
+}
+
+extension OddValue: CustomTestStringConvertible {
+    package var testDescription: String { name }
 }

@@ -1,5 +1,6 @@
 import BSON
 import Jobs
+import Proving
 import ServerSchema
 import TestSupport
 import Testing

@@ -1,0 +1,114 @@
+package import BSON
+
+/// Steps of jobs and documents for them, by which the program's results are compared with a server's.
+package enum StepCases {
+    /// Most kinds of steps, with most of their options.
+    ///
+    /// Most documents have the field `v`, half of them have the fields `w` and `o`, and none has the field `x`.
+    package static let forms = [
+        "default: {field: v, value: $now}", "default: {field: v, value: [1, {a: null}], when: missingOrNull}",
+        "default: {field: o.n, value: 1}", "copy: {from: v, to: w}", "copy: {from: v, to: w, whenPresent: keep}",
+        "copy: {from: v, to: w, whenPresent: replace}", "copy: {from: v, to: o.v, whenPresent: replace}",
+        "convert: {field: v, to: int, onLoss: allow}", "convert: {field: v, to: long, onError: 'null'}",
+        "convert: {field: v, to: double, onError: default, default: 0.5, onLoss: allow}",
+        "convert: {field: v, to: decimal, onError: 'null', onLoss: allow}",
+        "convert: {field: v, to: string, onError: default, default: none}",
+        "convert: {field: v, to: bool, onLoss: allow, into: w}", "convert: {field: v, to: date, onLoss: allow}",
+        "convert: {field: v, to: date, unit: seconds}", "convert: {field: v, to: int, unit: seconds}",
+        "convert: {field: v, to: long, unit: seconds, onLoss: allow}", "convert: {field: v, to: double, unit: seconds}",
+        "convert: {field: v, to: decimal, unit: seconds, into: w}",
+        "convert: {field: v, to: objectId, onError: 'null', into: w}",
+        "convert: {field: v, to: long, keep: [int, double, bool]}", "convert: {field: 'v.[]', to: string, keep: [int]}",
+        "combine: {into: w, template: '{v}-{name}'}", "combine: {into: o.t, template: '{{{v}}}{o.a}'}",
+        "split: {field: v, by: '-', into: [w, x, y]}", "split: {field: v, by: '.', into: [x, o.x]}",
+        "split: {field: v, regex: '^(?<a>[0-9]+)-(?<b>.*)$', into: {a: w, b: x}, join: '{a}-{b}'}",
+        "split: {field: v, regex: '(?<a>[a-z])(?<b>.)', into: {a: w, b: x}, onLoss: allow}",
+        "wrap: {field: v}", "wrap: {field: v, under: city}", "unwrap: {field: v}", "unwrap: {field: v, from: a}",
+        "dedupe: {field: v}", "drop-nulls: {field: v}", "unset: {field: v}", "unset: {field: v, when: 'null'}",
+        "unset: {field: o.a}", "map: {field: v, values: {1: 5, 36: x, abc: def}}",
+        "map: {field: v, values: {1: 2, 2: 36}, once: _done, unmapped: keep}",
+        "expression: {field: w, value: {$type: $v}}", "expression: {field: v, value: {$toString: $name}}",
+        "expression: {field: v, value: [$v], when: {$eq: [{$type: $v}, int]}, once: _done}",
+        "convert: {field: 'v.[]', to: string}", "convert: {field: 'v.[].city', to: int}", "wrap: {field: 'v.[]'}",
+        "default: {field: 'v.[]', value: 0, when: missingOrNull}", "unset: {field: 'v.[].city'}",
+        "copy: {from: 'v.[].city', to: 'v.[].town'}",
+        "expression: {field: 'v.[]', value: 0, when: {$isNumber: $$CURRENT}}",
+        "drop-nulls: {field: 'v.[]'}", "unwrap: {field: 'v.[]'}", "dedupe: {field: 'o.l.[]'}",
+    ]
+
+    package static let documents: [BSONDocument] = {
+        let values = (OddValues.all + more).filter { $0.name != "a huge text" }
+        let plain = values.documents()
+        let neighbours = values.documents().enumerated().map { index, document in
+            let parts = ((try? document.elements()) ?? []).dropFirst()
+            let extra: [(String, BSONValue)] = [
+                ("w", index % 3 == 0 ? "w" : .integer(index)), ("o", ["a": 1, "v": nil, "z": 2, "l": [[1, 1], nil]]),
+            ]
+            return BSONDocument([("_id", .integer(index + 1_000))] + parts + extra)
+        }
+        return plain + neighbours
+    }()
+
+    /// Values for the field `v` in addition to ``OddValues``; each of them is chosen for a particular kind of step.
+    private static let more: [OddValue] = [
+        OddValue("a-b-c", "a-b-c"), OddValue("12-x", "12-x"), OddValue("list of one", [1]),
+        OddValue("list of a list", [[1]]), OddValue("repeats", [1, 1.0, .long(1), "a", "A", "a", nil, nil, 0.0, -0.0]),
+        OddValue("repeated objects", [["a": 1], ["a": 1.0], ["a": 1], ["b": 1, "a": 1]]),
+        OddValue("nulls", [nil, 1, .undefined, [nil]]), OddValue("null fields", ["a": nil, "b": 1, "c": .undefined]),
+        OddValue("one field", ["a": 5]), OddValue("one field twice", ["a": ["a": 5]]),
+        OddValue("cities", [["city": "1"], ["city": "x"], ["city": 3.5], 7, nil, [["city": "2"]], ["town": 1]]),
+        OddValue("dictionary", ["a": ["city": 1, "z": 0], "b": ["z": 0], "c": "text", "": ["city": "9"]]),
+    ]
+
+    private static let values = OddValues.all.filter { $0.name != "a huge text" }.map(\.value)
+
+    /// Returns a random document with the fields that the ``forms`` read and write.
+    package static func document(_ number: Int, _ random: inout Randomness) -> BSONDocument {
+        var fields: [(String, BSONValue)] = [("_id", .integer(number))]
+        // This field is always a text: one of the steps converts it with `$toString`, which accepts only
+        // scalars.
+        fields.append(("name", .string("n\(number)")))
+        for name in ["v", "w", "o", "x"] where random.percent(70) {
+            let value: BSONValue? = name == "o" && random.percent(60) ? object(&random, 2) : value(&random, 3)
+            if let value { fields.append((name, value)) }
+        }
+        // Steps that copy a value compare it with the value of the target, so the two values are often
+        // alike.
+        if let index = fields.firstIndex(where: { $0.0 == "w" }), let v = fields.first(where: { $0.0 == "v" })?.1,
+            random.percent(40)
+        {
+            fields[index].1 = alike(v, &random)
+        }
+        return BSONDocument(fields)
+    }
+
+    /// Returns a value that is equal to the given one, or that `$eq` often finds equal to it.
+    private static func alike(_ value: BSONValue, _ random: inout Randomness) -> BSONValue {
+        switch value {
+        case .array(let array): return .array(of: array.values.map { alike($0, &random) })
+        case .object(let object):
+            return .object(BSONDocument(((try? object.elements()) ?? []).map { ($0.name, alike($0.value, &random)) }))
+        case .int(let number) where random.percent(15): return .long(Int64(number))
+        case .double(0) where random.percent(50): return .double(-0.0)
+        default: return value
+        }
+    }
+
+    private static func value(_ random: inout Randomness, _ levels: Int) -> BSONValue? {
+        switch levels > 0 ? random.below(10) : 9 {
+        case 0, 1: .array(of: (0..<random.below(4)).compactMap { _ in value(&random, levels - 1) })
+        case 2: object(&random, levels - 1)
+        case 3: .string("\(random.below(2_000) - 1_000)" + (random.percent(50) ? "" : ".\(random.below(500))"))
+        case 4: .integer(random.below(50))
+        default: random.pick(values)
+        }
+    }
+
+    private static func object(_ random: inout Randomness, _ levels: Int) -> BSONValue {
+        var fields: [(String, BSONValue)] = []
+        for name in ["a", "n", "v", "l", "city", "town", "x", "\u{E9}", "e\u{301}"] where random.percent(35) {
+            if let value = value(&random, levels) { fields.append((name, value)) }
+        }
+        return .object(BSONDocument(fields))
+    }
+}

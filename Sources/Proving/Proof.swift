@@ -1,0 +1,75 @@
+package import BSON
+
+/// The result of a comparison between the program and a server: for each group, how many cases were compared, and
+/// which of them differ.
+package struct Proof: Sendable {
+    /// A part of what the program assumes of a server.
+    package enum Group: String, Sendable, CaseIterable {
+        /// The verdicts of the dialect `jsonschema`, and the schemas that it refuses.
+        case judging
+        /// What the steps of jobs make of documents.
+        case computing
+        /// The order of values, the sizes of documents and the order of records.
+        case reading
+        /// The assumptions about transactions, sessions and change streams on which the engine stands.
+        case writing
+    }
+
+    /// A case for which the program and the server differ.
+    package struct Difference: Sendable {
+        package let group: Group
+        /// What differs, such as a keyword, a step of a job, or an assumption.
+        package let subject: String
+        /// The smallest case that was found, such as a schema and a document; empty for an assumption.
+        package let reproduction: BSONDocument
+        /// What the program gives, or what it assumes.
+        package let program: String
+        /// What the server gives.
+        package let server: String
+
+        /// Makes a difference from what both sides give.
+        package init(_ group: Group, _ subject: String, _ reproduction: BSONDocument, program: String, server: String) {
+            self.group = group
+            self.subject = subject
+            self.reproduction = reproduction
+            self.program = program
+            self.server = server
+        }
+    }
+
+    /// The cases of one group.
+    package struct Part: Sendable {
+        package let group: Group
+        /// The number of cases that were compared.
+        package var cases = 0
+        /// The number of cases without an answer of the server, such as those for which an expression fails.
+        package var unanswered = 0
+        /// The number of cases that differ in a way that `docs/reference/servers.md` describes for this version.
+        package var known = 0
+        /// The time that the group took, in seconds.
+        package var seconds = 0.0
+        /// The number of cases for each keyword, operator or assumption.
+        package var counts: [String: Int] = [:]
+        package var differences: [Difference] = []
+        /// Why the group was not compared, or only a part of it; `nil` if all of it was.
+        package var restriction: String?
+
+        /// Makes a part without cases.
+        package init(_ group: Group) { self.group = group }
+    }
+
+    /// The server's version, such as "6.0.5".
+    package let version: String
+    /// The seed that determines the generated cases.
+    package let seed: UInt64
+    /// The groups that were compared, in the order of ``Group``.
+    package var parts: [Part] = []
+
+    /// Makes a proof without parts.
+    package init(version: String, seed: UInt64) {
+        self.version = version
+        self.seed = seed
+    }
+
+    package var differences: [Difference] { parts.flatMap(\.differences) }
+}
