@@ -89,7 +89,7 @@ let package = Package(
             dependencies: [
                 "CCrypto", "LocatedYAML", "Checking", "SchemaChange", "ServerSchema", "Concurrency", "BSON", .yams,
             ]),
-        .target(name: "Evaluating", dependencies: ["Jobs", "Patterns", "BSON"]),
+        .target(name: "Evaluating", dependencies: ["Jobs", "Patterns", "Concurrency", "BSON"]),
         .target(
             name: "JobState",
             dependencies: ["Jobs", "Checking", "ServerSchema", "Mongo", "Concurrency", "BSON", .system]),
@@ -105,7 +105,7 @@ let package = Package(
         .target(
             name: "Proving",
             dependencies: [
-                "Steps", "Evaluating", "Jobs", "LocatedYAML", "Scanning", "Checking", "ServerSchema", "Mongo",
+                "CPages", "Steps", "Evaluating", "Jobs", "LocatedYAML", "Scanning", "Checking", "ServerSchema", "Mongo",
                 "Concurrency", "BSON",
             ]),
         .target(
@@ -117,7 +117,8 @@ let package = Package(
         .target(
             name: "Backfill",
             dependencies: [
-                "JobReports", "Evaluating", "Running", "Steps", "JobState", "Jobs", "LocatedYAML", "Scanning",
+                "JobReports", "Proving", "Evaluating", "Running", "Steps", "JobState", "Jobs", "LocatedYAML",
+                "Scanning",
                 "Checking", "SchemaChange", "ServerSchema", "Mongo", "Concurrency", "BSON", .system,
             ]),
         .target(
@@ -148,7 +149,7 @@ let package = Package(
                 "CCrypto", "CPages", "CRelease", "ClientModels", "Importing", "Partners", "Watching", "Enforcing",
                 "Planning",
                 "Inferring", "JobReports", "Running", "Steps", "JobState", "Jobs", "SchemaChange", "Checking",
-                "ServerSchema", "Concurrency", "BSON", .rainbow,
+                "ServerSchema", "Proving", "Concurrency", "BSON", .rainbow,
             ]),
         .target(
             name: "Files", dependencies: ["Processes", "ServerSchema", "BSON", .subprocess, .system]),
@@ -161,7 +162,8 @@ let package = Package(
         .executableTarget(
             name: "ShipshapeCLI",
             dependencies: [
-                "Check", "Files", "Reporting", "ClientModels", "Importing", "Partners", "Watching", "Enforcing",
+                "Proving", "Check", "Files", "Reporting", "ClientModels", "Importing", "Partners", "Watching",
+                "Enforcing",
                 "Planning", "Inferring",
                 "Backfill", "JobReports", "Running", "Steps", "JobState", "Jobs", "Scanning", "SchemaChange",
                 "Checking", "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Processes", "Concurrency", "BSON",

@@ -49,6 +49,12 @@ package enum FaultInjection {
         case journalOutside = "journal-outside"
     }
 
+    /// A part of the program that a test makes wrong, such as `operator:$split` or `keyword:pattern`.
+    ///
+    /// It is `nil` for none. A test shows so that a comparison with the server finds the mistake. A number after a `#`
+    /// chooses one of several mistakes. Debug builds read the part from `SHIPSHAPE_PLANT`, too.
+    @TaskLocal package static var plantedPart: String?
+
     #if DEBUG || SHIPSHAPE_FAULTS
     private struct Armed {
         var name: String
@@ -69,9 +75,8 @@ package enum FaultInjection {
                     signal: parts.count == 3 ? (parts[2] == "stop" ? SIGSTOP : SIGKILL) : nil)
             }
         }())
-    private static let planted = unsafe getenv("SHIPSHAPE_PLANT").flatMap {
-        Bug(rawValue: unsafe String(cString: $0))
-    }
+    private static let plantedName = unsafe getenv("SHIPSHAPE_PLANT").map { unsafe String(cString: $0) }
+    private static let planted = plantedName.flatMap(Bug.init)
     #endif
 
     /// Kills or stops the process if a test asked for that at this visit of `point`; visits are counted from 1.
@@ -103,6 +108,18 @@ package enum FaultInjection {
         planted == bug
         #else
         false
+        #endif
+    }
+
+    /// Returns the number of the mistake that a test wants in a part of the program; `nil` for none.
+    /// - Parameter kind: the kind of the part, such as `operator`.
+    package static func mistake(in name: String, of kind: String) -> Int? {
+        #if DEBUG || SHIPSHAPE_FAULTS
+        guard let part = plantedPart ?? plantedName, part.hasPrefix("\(kind):") else { return nil }
+        let pieces = part.dropFirst(kind.count + 1).split(separator: "#", maxSplits: 1)
+        return pieces.first.map(String.init) == name ? pieces.dropFirst().first.flatMap { Int($0) } ?? 0 : nil
+        #else
+        return nil
         #endif
     }
 }

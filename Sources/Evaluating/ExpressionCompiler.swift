@@ -1,4 +1,5 @@
 import BSON
+import Concurrency
 import Jobs
 import Patterns
 
@@ -100,7 +101,15 @@ struct ExpressionCompiler {
         return [compile(value)]
     }
 
+    /// The constants that a planted mistake puts in the place of an operator.
+    ///
+    /// There are several, because an operator that gets an operand of a wrong type is left to the server.
+    static let mistakes: [BSONValue] = [nil, [], [true], true, "x", 1, [[["v": 1], ["v": "x"]]]]
+
     private mutating func operation(_ name: String, _ value: BSONValue) -> NodeID {
+        if let mistake = FaultInjection.mistake(in: name, of: "operator"), Self.mistakes.indices.contains(mistake) {
+            return constant(Self.mistakes[mistake])
+        }
         let known: NodeID? =
             switch name {
             case "$literal": constant(value)

@@ -51,11 +51,30 @@ package struct Proof: Sendable {
         /// The number of cases for each keyword, operator or assumption.
         package var counts: [String: Int] = [:]
         package var differences: [Difference] = []
+        /// The number of cases that differ in addition to the ``differences``, which hold the first ones only.
+        package var missed = 0
+        /// The server's reason for the first of the ``unanswered`` cases.
+        package var firstFailure: String?
         /// Why the group was not compared, or only a part of it; `nil` if all of it was.
         package var restriction: String?
 
         /// Makes a part without cases.
         package init(_ group: Group) { self.group = group }
+
+        /// Whether another difference is worth the search for its smallest form.
+        var wantsMore: Bool { differences.count < 10 }
+
+        /// Counts a case that both sides answered.
+        mutating func compared(_ keys: some Sequence<String>) {
+            cases += 1
+            for key in keys { counts[key, default: 0] += 1 }
+        }
+
+        /// Counts a case that the server did not answer; the first reason is kept.
+        mutating func isUnanswered(_ reason: String) {
+            unanswered += 1
+            if firstFailure == nil { firstFailure = reason }
+        }
     }
 
     /// The server's version, such as "6.0.5".

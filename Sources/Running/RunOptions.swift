@@ -34,6 +34,8 @@ package struct RunOptions: Sendable {
     package var lockWait: Duration = .seconds(10)
     /// Whether the run removes locks of the sync translator that have not changed during ``lockWait``.
     package var unsetsLocks = false
+    /// Whether the job's steps are compared with the server's own before the run, also on a tested server.
+    package var proves = false
     /// How long an operation is retried after temporary failures, such as an election.
     package var retryLimit: Duration = .seconds(60)
 

@@ -131,6 +131,24 @@ package struct CompiledJob: Sendable {
         return prepared
     }
 
+    /// Returns the job with another note to show before a run.
+    package func noting(_ remark: String) -> CompiledJob {
+        var job = self
+        job.remarks.append(remark)
+        return job
+    }
+
+    /// Returns the job, whose steps the server evaluates for every document.
+    /// - Parameter remark: a note to show before a run, with the reason.
+    package func leftToServer(_ remark: String) -> CompiledJob {
+        var job = noting(remark)
+        job.phases = phases.map { $0.leftToServer() }
+        job.deployed?.phases = deployed.map { $0.phases.map { $0.leftToServer() } } ?? []
+        job.refreshing = refreshing?.leftToServer()
+        job.deployed?.refreshing = deployed?.refreshing?.leftToServer()
+        return job
+    }
+
     /// Returns the job under another name, limited to the documents of `scope`.
     package func named(_ name: String, over scope: ReadScope) -> CompiledJob {
         var named = self

@@ -26,6 +26,9 @@ package struct Phase: Sendable {
     /// Whether a step may remove or move a top-level field.
     package let removesFields: Bool
 
+    /// Whether the server evaluates the steps for every document, because the client does it in another way.
+    package private(set) var isLeftToServer = false
+
     /// The steps of the phases before this one.
     private(set) var earlier: [CompiledStep] = []
     /// Conditions by the `_id`s of documents; the client found that these documents do not need the client-side steps
@@ -89,7 +92,16 @@ package struct Phase: Sendable {
             resolved.location = step.location
             return resolved
         }
-        return Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
+        var phase = Phase(resolved, touching: alsoTouching) { risky.contains($0.step) }
+        phase.isLeftToServer = isLeftToServer
+        return phase
+    }
+
+    /// Returns the phase, whose steps the server evaluates for every document.
+    func leftToServer() -> Phase {
+        var phase = self
+        phase.isLeftToServer = true
+        return phase
     }
 
     /// Returns the phase with the condition `altered` in all of its steps.
@@ -114,6 +126,7 @@ package struct Phase: Sendable {
         touched = steps.touchedTopLevel
         alsoTouching = []
         removesFields = phases.contains(where: \.removesFields)
+        isLeftToServer = phases.contains(where: \.isLeftToServer)
     }
 
     /// Whether no step might make a syncing document unsyncable.

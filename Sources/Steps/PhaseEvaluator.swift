@@ -41,11 +41,12 @@ package struct PhaseEvaluator: Sendable {
 
     /// Compiles a phase for the documents of a scope; returns `nil` if the server has to evaluate the documents.
     ///
-    /// The server has to evaluate them if a step is client-side, if the collection has a collation, or if the server
+    /// The server has to evaluate them if the phase says so, if a step is client-side, if the collection has a collation, or if the server
     /// answers so slowly that reading whole documents takes too long. It also has to evaluate them if the client cannot
     /// evaluate a step's update, or if more than 20 % of the first documents cannot be evaluated by the client.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
-        guard let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient else { return nil }
+        guard !phase.isLeftToServer, let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient
+        else { return nil }
         var stages = scope.stages(quick: phase.steps.quickNeed) + [["$limit": .integer(Self.sample)]]
         // The search for a sample is limited, because it would read the whole collection if few documents need the
         // phase.
@@ -56,7 +57,7 @@ package struct PhaseEvaluator: Sendable {
     }
 
     /// Compiles a phase; `nil` if a step is client-side, or if the client cannot evaluate the stages of an update.
-    init?(_ phase: Phase) {
+    package init?(_ phase: Phase) {
         guard phase.isServerSide else { return nil }
         var group = SharedFields()
         needs = CompiledExpression(phase.needs, in: &group)
@@ -192,7 +193,9 @@ package struct PhaseEvaluator: Sendable {
 
     /// Returns a document before and after the phase; `nil` if the document does not need the phase.
     /// - Throws: ``NotEvaluated`` if the server has to evaluate the document.
-    func outcome(of document: borrowing BSONView, in frame: inout Frame) throws(NotEvaluated) -> Preview.Outcome? {
+    package func outcome(
+        of document: borrowing BSONView, in frame: inout Frame
+    ) throws(NotEvaluated) -> Preview.Outcome? {
         guard try isNeeded(by: document, in: &frame) else { return nil }
         let change = try change(ofNeeding: document, in: &frame)
         return Preview.Outcome(before: BSONDocument(copying: document), change: change)

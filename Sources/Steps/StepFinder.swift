@@ -191,6 +191,7 @@ extension CompiledJob {
     package var finder: StepFinder? { finder(in: SharedFields()) }
 
     func finder(in group: SharedFields) -> StepFinder? {
-        isServerSide ? StepFinder(steps, inTurn: !hasIndependentSteps, in: group) : nil
+        isServerSide && !phases.contains(where: \.isLeftToServer)
+            ? StepFinder(steps, inTurn: !hasIndependentSteps, in: group) : nil
     }
 }

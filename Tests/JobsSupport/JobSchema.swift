@@ -43,7 +43,7 @@ package enum JobSchema {
         let step = job["properties"]?.document?["steps"]?.document?["items"]?.document ?? [:]
         let start = "job: a\ncollection: b.c\nsteps:"
         places.append(Place(name: "a step", keys: keys(of: step), jobWithUnknownKey: "\(start) [{\(unknown): 1}]"))
-        for kind in keys(of: step) where !["where", "review", "cases"].contains(kind) {
+        for kind in keys(of: step) where !["where", "review", "once", "cases"].contains(kind) {
             places.append(
                 Place(
                     name: kind, keys: keys(of: step, kind),

@@ -68,9 +68,10 @@ import Testing
             steps: "[convert: {field: a, to: int, zone: UTC}]", "3:44: \"zone\" is for texts that become dates"),
         JobRefusal(
             steps: "[{default: {field: a, value: 1}, once: b}]",
-            "3:40: \"once\" stands beside \"cases\", or is a key of \"default\" itself"),
+            "3:47: \"once\" stands beside \"cases\", or is a key of \"default\" itself"),
         JobRefusal(
-            steps: "[{cases: [{default: {field: a, value: 1}}], once: a}]", "3:50: \"once\" must be a field of its own"),
+            steps: "[{cases: [{default: {field: a, value: 1}}], once: a}]",
+            "3:58: \"once\" must be a field of its own"),
         JobRefusal(steps: "[dedupe: {field: a, keep: last}]", "3:34: \"keep\" needs \"by: FIELD\""),
         JobRefusal(steps: "[map: {field: a, values: {1: 1.0}}]", "3:34: an entry maps a value to itself"),
         JobRefusal(

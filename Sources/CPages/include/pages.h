@@ -14,3 +14,6 @@ struct shipshape_page shipshape_exit_codes(void);
 
 /// The page `docs/guide/recipes.md`.
 struct shipshape_page shipshape_recipes(void);
+
+/// The schemas and documents of the tests of the dialect `jsonschema`, one case on each line.
+struct shipshape_page shipshape_keyword_cases(void);

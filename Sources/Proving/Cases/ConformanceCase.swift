@@ -1,5 +1,6 @@
 package import BSON
 package import Checking
+import Concurrency
 import ServerSchema
 
 /// A schema with a document to be judged by it.
@@ -56,6 +57,7 @@ package struct JudgingSchema: Sendable {
     package init(_ schema: BSONDocument) {
         let namespace = Namespace(database: "conformance", collection: "cases")
         do throws(SchemaError) {
+            let schema = schema.withoutMistaken
             compiled = CompiledSchema(try CollectionSchema(jsonSchema: schema, namespace: namespace))
             refusal = ""
         } catch {
@@ -76,5 +78,25 @@ package struct JudgingSchema: Sendable {
         } catch {
             return .none("\(error)")
         }
+    }
+}
+
+extension BSONDocument {
+    /// The schema without the keyword that a planted mistake makes the program ignore.
+    fileprivate var withoutMistaken: BSONDocument {
+        #if DEBUG || SHIPSHAPE_FAULTS
+        guard FaultInjection.plantedPart != nil, let fields = try? elements() else { return self }
+        return BSONDocument(
+            fields.filter { FaultInjection.mistake(in: $0.name, of: "keyword") == nil }.map { field in
+                switch field.value {
+                case .object(let object): (field.name, .object(object.withoutMistaken))
+                case .array(let list):
+                    (field.name, .array(of: list.values.map { $0.document.map { .object($0.withoutMistaken) } ?? $0 }))
+                default: (field.name, field.value)
+                }
+            })
+        #else
+        return self
+        #endif
     }
 }

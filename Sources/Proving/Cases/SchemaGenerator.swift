@@ -6,6 +6,14 @@ struct SchemaGenerator {
     /// The probability, in percent, that a schema gets a defect, so that mongod may refuse the schema.
     var defectChance = 0
 
+    /// The keywords of the dialect, without those that only describe.
+    static let keywords: Set = [
+        "bsonType", "type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+        "pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "items", "additionalItems",
+        "minProperties", "maxProperties", "required", "properties", "additionalProperties", "patternProperties",
+        "dependencies", "allOf", "anyOf", "oneOf", "not", "encrypt", "encryptMetadata",
+    ]
+
     static let names = ["a", "b", "c", "d", "e", "_id", "0", "é"]
     static let oddNames = ["a.b", "a.0", "b.c", "a.b.c", "b.0.a", "", "a.", ".a", "c.1", "0.a", "$a", "a.b.0"]
 

@@ -112,3 +112,93 @@ package enum StepCases {
         return .object(BSONDocument(fields))
     }
 }
+
+/// Random steps over fields of documents, lists and dictionaries.
+extension StepCases {
+    private static let fields = ["a", "b", "c", "d", "e.x", "e.y", "m.k", "l[].n", "l[].x", "m{}.k", "n"]
+    private static let types = ["string", "int", "long", "double", "decimal", "bool", "date", "objectId"]
+
+    /// Returns a random document with the fields that the steps of ``step(_:)`` read and write.
+    package static func nested(_ number: Int, _ random: inout Randomness) -> BSONDocument {
+        func fields(_ names: [String]) -> [(String, BSONValue)] {
+            names.compactMap { name in
+                random.percent(70) ? value(&random, 2).map { (name, $0) } : nil
+            }
+        }
+        var all: [(String, BSONValue)] = [("_id", .integer(number))] + fields(["a", "b", "c", "d", "n"])
+        for (name, inner) in [("e", ["x", "y"]), ("m", ["k", "z"])] where random.percent(75) {
+            all.append((name, .object(BSONDocument(fields(inner)))))
+        }
+        if random.percent(75) {
+            let count = random.below(4)
+            all.append(("l", .array(of: (0..<count).map { _ in .object(BSONDocument(fields(["n", "x"]))) })))
+        }
+        return BSONDocument(all)
+    }
+
+    /// Returns a random document that has values at most of the paths.
+    package static func document(
+        _ number: Int, at paths: [FieldPath], _ random: inout Randomness
+    ) -> BSONDocument {
+        var parts = Set(paths.map(\.components)).sorted { $0.lexicographicallyPrecedes($1) }.map { $0[...] }
+        parts.removeAll { $0.first == "_id" }
+        guard case .object(let document)? = holder(of: parts, &random) else { return ["_id": .integer(number)] }
+        return BSONDocument(
+            [("_id", .integer(number))] + ((try? document.elements()) ?? []).map { ($0.name, $0.value) })
+    }
+
+    /// Returns an object with the fields in which the paths begin, or a list if they lead into elements.
+    private static func holder(of paths: [ArraySlice<String>], _ random: inout Randomness) -> BSONValue? {
+        let inner = Dictionary(grouping: paths.filter { $0.count > 1 }) { $0.first ?? "" }.mapValues { paths in
+            paths.map { $0.dropFirst() }
+        }
+        func field(_ name: String) -> BSONValue? {
+            let isHolder = random.percent(80)
+            guard let paths = inner[name], isHolder else { return value(&random, 3) }
+            return holder(of: paths, &random)
+        }
+        if paths.contains(where: { $0.first == FieldPath.each }) {
+            let elements = (0..<random.below(4)).compactMap { _ in field(FieldPath.each) }
+            guard random.percent(20) else { return .array(of: elements) }
+            return .object(BSONDocument(zip(["k", "é", "a b"], elements).map { ($0, $1) }))
+        }
+        let names = Set(paths.compactMap(\.first)).sorted()
+        let fields = names.compactMap { name in random.percent(85) ? field(name).map { (name, $0) } : nil }
+        return .object(BSONDocument(fields))
+    }
+
+    /// Returns the text of a random step, which may read a collection `DATABASE.keys`.
+    package static func step(_ random: inout Randomness) -> String {
+        let (field, other) = (random.pick(fields), random.pick(fields))
+        let top = random.pick(["a", "b", "c", "d", "n"])
+        let type = random.pick(types)
+        let texts = [
+            "default: {field: '\(field)', value: 5, when: \(random.pick(["missing", "missingOrNull"]))}",
+            "default: {field: '\(field)', generate: \(random.pick(["uuid", "objectId"]))}",
+            "copy: {from: '\(field)', to: '\(other)', whenPresent: \(random.pick(["report", "keep", "replace"]))}",
+            "rename: {fields: {\(top): \(top)2, e.x: \(random.pick(["e.z", "x", "o.p"]))}, parents: create}",
+            "rename: {from: '\(field)', to: '\(other)', when: \(random.pick(["missing", "missingOrNull"]))}",
+            "convert: {field: '\(field)', to: \(type)}",
+            "convert: {field: '\(field)', to: \(type), onError: 'null'}",
+            "convert: {field: '\(field)', to: \(type), into: '\(other)', remove: \(random.percent(50))}",
+            "convert: {field: '\(field)', to: uuid}",
+            "convert: {field: '**.\(random.pick(["n", "x", "k"]))', to: \(type)}",
+            "convert: {field: '**', from: bool, to: int}",
+            "combine: {into: t, template: '{a} {b}', remove: \(random.percent(50))}",
+            "split: {field: \(top), by: '-', into: [p, q], remove: \(random.percent(50))}",
+            "wrap: {field: '\(field)'}", "unwrap: {field: '\(field)'}",
+            "dedupe: {field: l, by: \(random.pick(["exact", "equal", "n"]))}",
+            "drop-nulls: {field: '\(random.pick(["l", "m", "**"]))'}",
+            "unset: {field: '\(field)', when: \(random.pick(["present", "'null'", "undefined", "empty"]))}",
+            "unset: {field: '**.\(random.pick(["n", "x", "k"]))'}", "unset: {field: '**', when: 'null'}",
+            "map: {field: '\(field)', values: {x: 1, '': 'null', 12: y}}",
+            "map: {field: \(top), values: {x: 1, 0: zero}, into: '\(random.pick(["e.w", "w"]))', unmapped: keep}",
+            "map: {field: '\(field)', lookup: DATABASE.keys}",
+            "expression: {field: \(top), value: {$toUpper: $\(top)}, when: {$eq: [{$type: $\(top)}, string]}}",
+            "cases: [{where: {\(top): ''}, unset: {field: \(top)}}, "
+                + "{where: {\(top): {$type: string}}, convert: {field: \(top), to: \(type)}}, "
+                + "{default: {field: \(top), value: \(random.pick(["0", "x"]))}}]",
+        ]
+        return random.pick(texts)
+    }
+}

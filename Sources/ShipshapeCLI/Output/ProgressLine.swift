@@ -104,6 +104,9 @@ struct ProgressState {
     /// The seconds since this run began.
     var elapsed: Double
 
+    /// The unit of work that is the time itself, in seconds, and so has no rate.
+    static let time = "s"
+
     private var allDone: Int { earlier + done }
 
     private var share: Double? { total.map { min(1, Double(allDone) / Double($0)) } }
@@ -123,6 +126,7 @@ struct ProgressState {
 
     func line(_ unit: String) -> String {
         let of = total.map { " of about \($0.grouped)" } ?? ""
+        if unit == Self.time { return "\(allDone) of \(total ?? 0) s" }
         return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 

@@ -68,6 +68,12 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
             discussion: "shipshape job deployed records the same."))
     var deployed = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Compare the steps with the server's own results first, as on a server that was not tested.",
+            discussion: "If they differ, the server computes them for every document."))
+    var prove = false
+
     @OptionGroup var review: ReviewFlags
     @OptionGroup(title: "One Job") var selection: SelectionFlags
     @OptionGroup(title: "Several Jobs") var several: SeveralJobsFlags
@@ -142,6 +148,7 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
         var options = runFlags.options
         options.keepsJournal = !selection.noJournal
         options.statesDeploy = deployed
+        options.proves = prove
         return options
     }
 

@@ -62,6 +62,7 @@ struct FolderBackfill {
         for entry in pending { _ = try entry.job }
         var options = command.runFlags.options
         options.statesDeploy = command.deployed
+        options.proves = command.prove
         var run = MigrateRun(
             pending: pending, of: plan, pool: pool, registry: registry, options: options,
             output: command.output, isDryRun: isDryRun, monitor: frame.monitor)

@@ -2,13 +2,14 @@ internal import ArgumentParser
 internal import Reporting
 
 /// `shipshape doctor [SCHEMA]`.
-struct DoctorCommand: ConnectedCommand {
+struct DoctorCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "doctor", "[<schema>]",
         abstract: "Examines the project, the connection, the server and the privileges, and says how to fix them.",
         examples: [
             "doctor",
             "doctor schemas/v2 --env production",
+            "doctor --prove --seconds 60",
             "doctor --settings list",
         ],
         details: """
@@ -20,6 +21,11 @@ struct DoctorCommand: ConnectedCommand {
             that there is no error; otherwise it is that of the first error: 65 for a file, 69 for a deployment that \
             cannot be reached, 77 for a login or a privilege that check needs, 78 for a configuration, and 1 for \
             anything else.
+
+            --prove compares this program with the connected server instead: generated documents are judged by \
+            generated validators, changed by each kind of step, sorted and measured by both. The server computes them \
+            without storing them, so a user who may read one collection can do it. A case for which the two differ is \
+            shown in its smallest form, and gives exit code 1: do not run jobs on that server, and send the report.
 
             --settings shows each setting and its source instead; secrets are not shown. A setting comes from the \
             environment variable of its name (limit from SHIPSHAPE_LIMIT), else from shipshape.yml, else it has its \
@@ -45,11 +51,41 @@ struct DoctorCommand: ConnectedCommand {
             valueName: "list|schema"))
     var settings: SettingsForm?
 
+    @Flag(help: "Compare this program's verdicts and changes with the server's own instead.")
+    var prove = false
+
+    @Option(help: "How long --prove compares.")
+    var seconds: Int?
+
+    @Option(help: "What determines the cases of --prove; the result names it.")
+    var seed: UInt64?
+
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
+    static var exclusions: [Exclusion<Self>] {
+        let prove = Exclusion<Self>.Given("--prove") { $0.prove }
+        return [
+            .needs(Exclusion<Self>.Given("--seconds") { $0.seconds != nil }, prove, "it is the time of the comparison"),
+            .needs(Exclusion<Self>.Given("--seed") { $0.seed != nil }, prove, "it determines the compared cases"),
+            .apart(
+                prove, Exclusion<Self>.Given("--settings") { $0.settings != nil }, "each of them has its own result"),
+        ]
+    }
+
+    func validate() throws {
+        try checkExclusions()
+        guard seconds ?? 1 > 0 else { throw ValidationError("--seconds must be at least 1") }
+    }
+
     func work() throws -> Work {
-        Work("doctor", output: output, reads: [schema.name]) { _ in
+        Work("doctor", output: output, reads: [schema.name]) { frame in
+            if prove {
+                let run = ProofRun(
+                    seconds: seconds ?? 60, seed: seed ?? .random(in: 1...999_999_999),
+                    showsProgress: output.showsProgress)
+                return try await run.run(in: frame)
+            }
             switch settings {
             case .schema: return .raw(ConfigurationSchema.text)
             case .list: return .result(settingsInForce)

@@ -93,7 +93,7 @@ extension Examination {
     private mutating func examineStreams(_ pool: ClientPool, _ facts: ServerFacts) async {
         guard facts.hello.topology != .standalone else { return }
         do {
-            let place = try await firstCollection(on: pool)
+            let place = try await Self.readableCollection(on: pool, schema: schema)
             let found = try await onOwnedThread(name: "doctor") { () throws in
                 let client = try pool.client()
                 return (try place.map { try ServerFacts.streams($0, on: client) }, try OplogSpan.read(on: client))
@@ -134,9 +134,9 @@ extension Examination {
         }
     }
 
-    /// Returns a collection on which change streams are tried: one of the schema if such a collection exists, else any
-    /// collection; `nil` if there is none.
-    private func firstCollection(on pool: ClientPool) async throws -> Namespace? {
+    /// Returns a collection that the user reads: one of the schema if such a collection exists, else any collection;
+    /// `nil` if there is none.
+    static func readableCollection(on pool: ClientPool, schema: ServerSchema?) async throws -> Namespace? {
         let (wanted, state) = (schema?.collections.map(\.namespace) ?? [], StateDatabase.name)
         return try await onOwnedThread(name: "doctor") { () throws in
             let client = try pool.client()

@@ -12,7 +12,7 @@ import Testing
         var documents = PropertyDocuments(random: random, ids: .numbers)
         documents.repeatsNames = false
         let before = (0..<60).map { documents.fields(after: [("_id", .integer($0))]) }
-        let steps = (0..<1 + random.below(4)).map { _ in Self.step(&random) }
+        let steps = (0..<1 + random.below(4)).map { _ in StepCases.step(&random) }
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill("people", before)
             try await test.database.fill(
@@ -49,43 +49,5 @@ import Testing
     private static func changed(_ run: ProgramRun) throws -> Int {
         guard case .number(let count)? = try JSONValue(run.output)["changed"] else { return -1 }
         return Int(count)
-    }
-
-    private static let fields = ["a", "b", "c", "d", "e.x", "e.y", "m.k", "l[].n", "l[].x", "m{}.k", "n"]
-    private static let types = ["string", "int", "long", "double", "decimal", "bool", "date", "objectId"]
-
-    /// Returns the text of a random step.
-    private static func step(_ random: inout Randomness) -> String {
-        let (field, other) = (random.pick(fields), random.pick(fields))
-        let top = random.pick(["a", "b", "c", "d", "n"])
-        let type = random.pick(types)
-        let texts = [
-            "default: {field: '\(field)', value: 5, when: \(random.pick(["missing", "missingOrNull"]))}",
-            "default: {field: '\(field)', generate: \(random.pick(["uuid", "objectId"]))}",
-            "copy: {from: '\(field)', to: '\(other)', whenPresent: \(random.pick(["report", "keep", "replace"]))}",
-            "rename: {fields: {\(top): \(top)2, e.x: \(random.pick(["e.z", "x", "o.p"]))}, parents: create}",
-            "rename: {from: '\(field)', to: '\(other)', when: \(random.pick(["missing", "missingOrNull"]))}",
-            "convert: {field: '\(field)', to: \(type)}",
-            "convert: {field: '\(field)', to: \(type), onError: 'null'}",
-            "convert: {field: '\(field)', to: \(type), into: '\(other)', remove: \(random.percent(50))}",
-            "convert: {field: '\(field)', to: uuid}",
-            "convert: {field: '**.\(random.pick(["n", "x", "k"]))', to: \(type)}",
-            "convert: {field: '**', from: bool, to: int}",
-            "combine: {into: t, template: '{a} {b}', remove: \(random.percent(50))}",
-            "split: {field: \(top), by: '-', into: [p, q], remove: \(random.percent(50))}",
-            "wrap: {field: '\(field)'}", "unwrap: {field: '\(field)'}",
-            "dedupe: {field: l, by: \(random.pick(["exact", "equal", "n"]))}",
-            "drop-nulls: {field: '\(random.pick(["l", "m", "**"]))'}",
-            "unset: {field: '\(field)', when: \(random.pick(["present", "'null'", "undefined", "empty"]))}",
-            "unset: {field: '**.\(random.pick(["n", "x", "k"]))'}", "unset: {field: '**', when: 'null'}",
-            "map: {field: '\(field)', values: {x: 1, '': 'null', 12: y}}",
-            "map: {field: \(top), values: {x: 1, 0: zero}, into: '\(random.pick(["e.w", "w"]))', unmapped: keep}",
-            "map: {field: '\(field)', lookup: DATABASE.keys}",
-            "expression: {field: \(top), value: {$toUpper: $\(top)}, when: {$eq: [{$type: $\(top)}, string]}}",
-            "cases: [{where: {\(top): ''}, unset: {field: \(top)}}, "
-                + "{where: {\(top): {$type: string}}, convert: {field: \(top), to: \(type)}}, "
-                + "{default: {field: \(top), value: \(random.pick(["0", "x"]))}}]",
-        ]
-        return random.pick(texts)
     }
 }

@@ -1,0 +1,128 @@
+package import BSON
+import Evaluating
+import Jobs
+package import Mongo
+package import Steps
+
+/// Compares what the client makes of documents by a phase of a job with what a server makes of them.
+package struct PhaseComparison: Sendable {
+    /// What differs for one document.
+    package struct Difference: Sendable {
+        package let document: BSONDocument
+        /// What both sides were asked, such as whether the document needs the step.
+        package let question: String
+        package let program: String
+        package let server: String
+    }
+
+    /// The differences, and how many documents were compared.
+    package struct Outcome: Sendable {
+        package var differences: [Difference] = []
+        /// The number of documents that the client evaluated.
+        package var compared = 0
+        /// The number of documents that the client leaves to the server.
+        package var left = 0
+        /// The server's errors for documents that it cannot compute.
+        package var failures: [String] = []
+    }
+
+    /// The operators that the phase's expressions call.
+    package let operators: Set<String>
+
+    private let needs: Expression
+    private let pipeline: [BSONDocument]
+    private let evaluator: PhaseEvaluator
+    private let reasons: [(name: String, when: Expression, compiled: CompiledExpression)]
+
+    /// Compiles a phase; `nil` if the server computes it for every document.
+    package init?(_ phase: Phase) {
+        guard let evaluator = PhaseEvaluator(phase) else { return nil }
+        self.evaluator = evaluator
+        (needs, pipeline) = (phase.needs, phase.neededPipeline)
+        reasons = phase.steps.flatMap { step in
+            step.skipped.map { ($0.reason.rawValue, $0.when, CompiledExpression($0.when)) }
+        }
+        let expressions = [needs.bson] + reasons.map(\.when.bson) + pipeline.map { BSONValue.object($0) }
+        let called = expressions.reduce(into: Set<String>()) { $0.formUnion(Self.operators(in: $1)) }
+        operators = called.subtracting(["$set", "$literal"])
+    }
+
+    /// Compares both sides over documents, which the server does not store.
+    /// - Throws: ``MongoError`` of the connection; an error of the server about a document is counted.
+    package func compare(
+        _ documents: [BSONDocument], on server: MongoCollection
+    ) throws(MongoError) -> Outcome {
+        guard !documents.isEmpty else { return Outcome() }
+        do {
+            return try outcome(documents, try answers(documents, on: server))
+        } catch {
+            guard error.isAnswer else { throw error }
+            guard documents.count > 1 else { return Outcome(failures: [error.message]) }
+            let half = documents.count / 2
+            var first = try compare(Array(documents[..<half]), on: server)
+            let second = try compare(Array(documents[half...]), on: server)
+            first.differences += second.differences
+            (first.compared, first.left) = (first.compared + second.compared, first.left + second.left)
+            first.failures += second.failures
+            return first
+        }
+    }
+
+    /// A server's findings about a document, and the document after the phase; `nil` if the document does not need it.
+    private typealias Answer = (needs: Bool, reasons: [Bool], after: BSONDocument?)
+
+    private func answers(_ documents: [BSONDocument], on server: MongoCollection) throws(MongoError) -> [Answer] {
+        let flag = { (condition: Expression) in ["$cond": [condition.bson, true, false]] as BSONValue }
+        let found = try server.aggregate(
+            over: documents,
+            [["$project": ["_id": 0, "n": flag(needs), "r": .array(of: reasons.map { flag($0.when) })]]],
+            options: .simpleCollation)
+        let needing = documents.indices.filter { found[$0]["n"] == true }
+        let after = try server.aggregate(over: needing.map { documents[$0] }, pipeline, options: .simpleCollation)
+        let changed = Dictionary(uniqueKeysWithValues: zip(needing, after))
+        return found.indices.map { index in
+            let reasons = found[index]["r"]?.document?.values.map { $0 == true } ?? []
+            return (found[index]["n"] == true, reasons, changed[index])
+        }
+    }
+
+    private func outcome(_ documents: [BSONDocument], _ answers: [Answer]) throws(MongoError) -> Outcome {
+        var outcome = Outcome()
+        var frame = evaluator.frame()
+        for (document, answer) in zip(documents, answers) {
+            func differs(_ question: String, _ program: String, _ server: String) {
+                outcome.differences.append(
+                    Difference(document: document, question: question, program: program, server: server))
+            }
+            do throws(NotEvaluated) {
+                let change = try evaluator.outcome(of: document.view, in: &frame)
+                outcome.compared += 1
+                if (change != nil) != answer.needs {
+                    differs("whether it needs the step", "\(change != nil)", "\(answer.needs)")
+                } else if let change, change.change.after.bytes != answer.after?.bytes {
+                    differs(
+                        "the document after the step", "\(change.change.after)",
+                        answer.after.map { "\($0)" } ?? "no document")
+                }
+            } catch { outcome.left += 1 }
+            for (reason, isGiven) in zip(reasons, answer.reasons) {
+                guard let holds = try? reason.compiled.holds(for: document.view), holds != isGiven else { continue }
+                differs("whether it is skipped as \"\(reason.name)\"", "\(holds)", "\(isGiven)")
+            }
+        }
+        return outcome
+    }
+
+    /// Returns the operators that an expression calls, without those in a `$literal`.
+    package static func operators(in expression: BSONValue) -> Set<String> {
+        switch expression {
+        case .array(let array): array.values.reduce(into: []) { $0.formUnion(operators(in: $1)) }
+        case .object(let object):
+            ((try? object.elements()) ?? []).reduce(into: []) { found, field in
+                if field.name.hasPrefix("$") { found.insert(field.name) }
+                if field.name != "$literal" { found.formUnion(operators(in: field.value)) }
+            }
+        default: []
+        }
+    }
+}

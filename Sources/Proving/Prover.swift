@@ -1,0 +1,68 @@
+import Concurrency
+package import Mongo
+
+/// One group of a proof, which compares case after case.
+protocol GroupProof {
+    static var group: Proof.Group { get }
+    /// What was compared so far.
+    var part: Proof.Part { get set }
+
+    /// Compares the next cases.
+    /// - Throws: ``MongoError`` of the connection, of the login or of a stop.
+    mutating func next() throws(MongoError)
+}
+
+/// Compares the program with a server for a given time, without writing.
+package struct Prover {
+    /// The time in seconds for the groups that write nothing.
+    package var seconds = 60
+    /// What determines the generated cases.
+    package var seed: UInt64
+    /// Whether the operator asked for a stop.
+    package var isStopped: () -> Bool = { false }
+    /// Is told the number of seconds that have passed, each time that another one has.
+    package var progress: (Int) -> Void = { _ in }
+
+    /// Makes a prover with the default time.
+    package init(seed: UInt64) { self.seed = seed }
+
+    /// Compares verdicts, computed values, and the order and size of values.
+    ///
+    /// The time is divided among the groups, because each of them would find more cases without end.
+    /// - Parameter place: a collection that the user may read; it need not exist.
+    /// - Throws: ``MongoError`` of the connection or the login.
+    package func prove(on place: MongoCollection, of build: BuildInfo, wireVersion: Int) throws(MongoError) -> Proof {
+        var proof = Proof(version: build.version, seed: seed)
+        var judging = JudgingProof(on: place, of: build, seed: seed)
+        var computing = ComputingProof(on: place, wireVersion: wireVersion, seed: seed)
+        var reading = ReadingProof(on: place, seed: seed)
+        let start = ContinuousClock.now
+        var shown = 0
+        while !isStopped() {
+            let elapsed = start.duration(to: .now).seconds
+            guard elapsed < Double(seconds) else { break }
+            if Int(elapsed) > shown {
+                progress(Int(elapsed) - shown)
+                shown = Int(elapsed)
+            }
+            // A group with less than its share of the time goes on.
+            if reading.part.seconds < elapsed * 0.05 {
+                try reading.timedNext()
+            } else if judging.part.seconds < elapsed * 0.45 {
+                try judging.timedNext()
+            } else {
+                try computing.timedNext()
+            }
+        }
+        proof.parts = [judging.part, computing.part, reading.part]
+        return proof
+    }
+}
+
+extension GroupProof {
+    fileprivate mutating func timedNext() throws(MongoError) {
+        let start = ContinuousClock.now
+        defer { part.seconds += start.duration(to: .now).seconds }
+        try next()
+    }
+}

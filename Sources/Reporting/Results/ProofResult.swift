@@ -1,0 +1,132 @@
+import BSON
+package import Proving
+
+/// The result of `doctor --prove`, in every output format.
+package struct ProofResult: Reportable {
+    private let proof: Proof
+    private let source: String
+
+    /// Wraps a proof.
+    /// - Parameter source: the connection string without its secrets.
+    package init(_ proof: Proof, source: String) { (self.proof, self.source) = (proof, source) }
+
+    /// Whether a case differs, or a group was asked about and nothing of it was answered.
+    package var isFailed: Bool { proof.parts.contains { !$0.isEqual || $0.isSilent } }
+
+    private var level: Report.Level { isFailed ? .error : .good }
+
+    private var headline: String {
+        let cases = proof.parts.map(\.cases).reduce(0, +)
+        let differing = proof.parts.map { $0.differences.count + $0.missed }.reduce(0, +)
+        let server = "MongoDB \(proof.version) at \(source)"
+        if differing > 0 {
+            return "\(server) differs from this program in \(differing.grouped) of \(cases.grouped) cases."
+        }
+        return isFailed
+            ? "\(server) does not answer what a proof asks."
+            : "\(server) agrees with this program: "
+                + "\(cases.counted("case")), no difference."
+    }
+
+    package func text(_ layout: TextLayout) -> String {
+        let paint = Paint(isOn: layout.isColored)
+        let rows = proof.parts.map { part in [part.group.rawValue, part.amount, part.time, part.outcome] }
+        let widths = (0..<3).map { column in rows.map(\.[column].count).max() ?? 0 }
+        let lines = zip(proof.parts, rows).flatMap { part, row in
+            let line =
+                "  \(row[0].padded(to: widths[0]))  \(row[1].paddedLeft(to: widths[1]))  "
+                + "\(row[2].paddedLeft(to: widths[2]))  \(row[3])"
+            return [line] + part.notes.flatMap { $0.printable.wrapped(to: layout.width, indent: 4) }
+        }
+        var blocks = [paint(level, headline), lines.joined(separator: "\n")]
+        blocks += proof.differences.map { difference in
+            let lines = [
+                "\(difference.group.rawValue): \(difference.subject)", "  case:    \(difference.reproduction.shown)",
+                "  program: \(difference.program)", "  server:  \(difference.server)",
+            ]
+            return lines.filter { $0 != "  case:    {}" }.map(\.printable).joined(separator: "\n")
+        }
+        blocks.append("The same cases again: --seed \(proof.seed)")
+        return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
+    }
+
+    package var json: JSONReport {
+        let groups = proof.parts.map { part in
+            [
+                "group": part.group.rawValue, "cases": part.cases, "seconds": Int(part.seconds.rounded()),
+                "unanswered": part.unanswered, "known": part.known,
+                "differing": part.differences.count + part.missed,
+                "notTried": part.restriction, "firstFailure": part.firstFailure,
+                "counts": ReportValue.object(
+                    part.counts.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) }),
+            ] as ReportValue
+        }
+        let differences = proof.differences.map { difference in
+            [
+                "group": difference.group.rawValue, "subject": difference.subject,
+                "case": difference.reproduction.shown, "program": difference.program, "server": difference.server,
+            ] as ReportValue
+        }
+        return JSONReport(
+            "proof",
+            [
+                "server": proof.version, "source": source, "seed": "\(proof.seed)", "program": Release.text,
+                "groups": groups, "differences": differences,
+            ])
+    }
+
+    package var report: Report {
+        var report = Report(command: "doctor --prove", title: source, headline: headline, level: level)
+        report.style.sectionKind = "group"
+        report.sections = proof.parts.map { part in
+            Report.Section(
+                name: "\(part.group.rawValue): \(part.amount), \(part.outcome)",
+                columns: ["what", "case", "program", "server"],
+                findings: part.differences.map { difference in
+                    Report.Finding(
+                        level: .error, isFailure: true, code: difference.group.rawValue,
+                        message: "\(difference.subject): \(difference.program), and the server: \(difference.server)",
+                        cells: [
+                            difference.subject, difference.reproduction.shown, difference.program, difference.server,
+                        ].map { Report.Cell($0) })
+                })
+        }
+        return report
+    }
+}
+
+extension String {
+    fileprivate func paddedLeft(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
+
+extension BSONDocument {
+    /// The document as extended JSON.
+    fileprivate var shown: String { (try? extendedJSON()) ?? "\(self)" }
+}
+
+extension Proof.Part {
+    fileprivate var isEqual: Bool { differences.isEmpty && missed == 0 }
+    /// Whether cases were asked, and the server answered none of them.
+    fileprivate var isSilent: Bool { cases == 0 && unanswered > 0 && restriction == nil }
+
+    fileprivate var amount: String { cases == 0 ? "" : cases.counted("case") }
+    fileprivate var time: String { cases == 0 ? "" : "\(Int(seconds.rounded())) s" }
+
+    fileprivate var outcome: String {
+        if !isEqual { return (differences.count + missed).counted("difference") }
+        if isSilent { return "no answer" }
+        return cases == 0 ? "not tried" : "no difference"
+    }
+
+    /// What a reader must know of the group beyond its numbers.
+    fileprivate var notes: [String] {
+        var notes: [String] = []
+        if let restriction { notes.append(restriction) }
+        if known > 0 { notes.append("\(known.counted("case")) left out: this version is known to differ (servers.md)") }
+        if unanswered > 0 {
+            notes.append(
+                "\(unanswered.counted("case")) without an answer" + (firstFailure.map { "; the first: \($0)" } ?? ""))
+        }
+        return notes
+    }
+}

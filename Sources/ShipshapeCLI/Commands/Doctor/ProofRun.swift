@@ -1,0 +1,36 @@
+internal import BSON
+internal import Concurrency
+internal import Foundation
+internal import Mongo
+internal import Proving
+internal import Reporting
+
+/// The comparison of the program with the server that `doctor --prove` makes.
+struct ProofRun {
+    let seconds: Int
+    let seed: UInt64
+    let showsProgress: Bool
+
+    /// Returns the proof of the deployment that the frame opens.
+    func run(in frame: Frame) async throws -> CommandOutcome {
+        let pool = try frame.pool()
+        let (seconds, seed, stop) = (seconds, seed, frame.stop)
+        let place =
+            try await Examination.readableCollection(on: pool, schema: nil)
+            ?? Namespace(database: StateDatabase.name, collection: "proof")
+        frame.begin()
+        let bar = ProgressLine("prove", total: seconds, unit: ProgressState.time, isShown: showsProgress)
+        defer { bar.finish() }
+        let proof = try await onOwnedThread(name: "prove") { () throws in
+            let client = try pool.client()
+            let (build, wireVersion) = (try client.buildInfo(), try client.hello().maxWireVersion)
+            var prover = Prover(seed: seed)
+            prover.seconds = seconds
+            prover.isStopped = { stop.isRaised }
+            prover.progress = { bar.add($0) }
+            return try prover.prove(on: client.collection(place), of: build, wireVersion: wireVersion)
+        }
+        let result = ProofResult(proof, source: pool.redactedURI)
+        return .result(result, result.isFailed ? ExitStatus.findings : nil)
+    }
+}

@@ -1,0 +1,81 @@
+import BSON
+import Mongo
+import TestSupport
+import Testing
+
+/// Tests `doctor --prove` as an operator runs it.
+@Suite struct DoctorProofTests {
+    @Test func itComparesWithoutWriting() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let before = try await database.pool.run { try $0.databaseNames() }
+            let run = try await Program.run([
+                "doctor", "--prove", "--seconds", "2", "--seed", "5", "--output", "json", "--uri", Mongod.shared.uri,
+            ])
+            #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+            let json = try BSONDocument(extendedJSON: run.output)
+            #expect(json["seed"] == "5")
+            let groups = json["groups"]?.document?.values.compactMap(\.document) ?? []
+            #expect(groups.compactMap { $0["group"]?.text } == ["judging", "computing", "reading"])
+            #expect(groups.allSatisfy { ($0["cases"]?.integer ?? 0) > 0 && $0["differing"]?.integer == 0 })
+            #expect(Set(try await database.pool.run { try $0.databaseNames() }).subtracting(before).isEmpty)
+        }
+    }
+
+    @Test func aDifferenceGivesExitCode1AndACase() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let run = try await Program.run(
+                ["doctor", "--prove", "--seconds", "10", "--seed", "5", "--uri", Mongod.shared.uri],
+                plant: "operator:$split#1")
+            #expect(run.exitCode == 1, "\(run.errors)")
+            #expect(run.output.contains("differs from this program in"), "\(run.output)")
+            #expect(run.output.contains("computing: split: {field: v"), "\(run.output)")
+        }
+    }
+
+    @Test func aCollectionWithACollationDoesNotMatter() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.run(["create": "c", "collation": ["locale": "en", "strength": 1]])
+            let run = try await Program.run([
+                "doctor", "--prove", "--seconds", "2", "--uri", Mongod.shared.uri, "SHIPSHAPE_DATABASE=\(database.name)",
+            ])
+            #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+        }
+    }
+
+    @Test(arguments: [
+        ["--seconds", "5"], ["--seed", "5"], ["--prove", "--settings", "list"], ["--prove", "--seconds", "0"],
+    ])
+    func itsOptionsBelongTogether(_ options: [String]) async throws {
+        let run = try await Program.run(["doctor"] + options)
+        #expect(run.exitCode == 64, "\(run.output)\(run.errors)")
+    }
+
+    /// A job's steps that the client computes in another way are computed by the server.
+    @Test func aStepThatDiffersIsComputedByTheServer() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill(
+                "people", (0..<20).map { ["_id": .integer($0), "name": "a-\($0)"] })
+            try test.job(steps: ["split: {field: name, by: '-', into: [first, last]}"])
+            let wrong = try await test.backfill(flags: ["--prove"], plant: "operator:$split#1")
+            #expect(wrong.exitCode == 0, "\(wrong.output)\(wrong.errors)")
+            #expect(wrong.output.contains("in another way than this program"), "\(wrong.output)\(wrong.errors)")
+            let expected: [BSONDocument] = (0..<20).map { number in
+                ["_id": .integer(number), "name": "a-\(number)", "first": "a", "last": .string("\(number)")]
+            }
+            #expect(try await test.database.documents("people") == expected)
+        }
+    }
+
+    @Test func aJobThatIsProvenSaysSo() async throws {
+        try await Mongod.shared.withBackfill { test in
+            try await test.database.fill("people", (0..<20).map { ["_id": .integer($0), "n": .integer($0)] })
+            try test.job(steps: ["convert: {field: n, to: string}"])
+            for options in [["--dry-run", "--prove"], ["--prove"]] {
+                let run = try await test.backfill(flags: options)
+                #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+                #expect(
+                    run.output.contains("computes the job's steps as this program does"), "\(run.output)\(run.errors)")
+            }
+        }
+    }
+}
