@@ -185,12 +185,6 @@ let package = Package(
             path: "Tests/Conformance", exclude: ["Fixtures"]),
         .target(
             name: "ConformanceOracle", dependencies: ["Proving", "Mongo", "BSON"], path: "Tests/ConformanceOracle"),
-        .executableTarget(
-            name: "conformance",
-            dependencies: [
-                "ConformanceOracle", "Conformance", "Proving", "Mongo", "Concurrency", "BSON", .argumentParser,
-            ],
-            path: "Tests/ConformanceTool"),
         .target(name: "DumpWriter", dependencies: ["CZlib", "BSON"], path: "Tests/DumpWriter"),
         .target(
             name: "TestSupport",

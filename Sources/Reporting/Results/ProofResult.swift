@@ -68,15 +68,15 @@ package struct ProofResult: Reportable {
             ] as ReportValue
         }
         return JSONReport(
-            "proof",
+            "doctor proof",
             [
-                "server": proof.version, "source": source, "seed": "\(proof.seed)", "program": Release.text,
+                "server": proof.version, "source": source, "seed": "\(proof.seed)",
                 "groups": groups, "differences": differences,
             ])
     }
 
     package var report: Report {
-        var report = Report(command: "doctor --prove", title: source, headline: headline, level: level)
+        var report = Report(command: "doctor proof", title: source, headline: headline, level: level)
         report.style.sectionKind = "group"
         report.sections = proof.parts.map { part in
             Report.Section(

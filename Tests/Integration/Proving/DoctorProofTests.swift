@@ -35,9 +35,8 @@ import Testing
     @Test func aCollectionWithACollationDoesNotMatter() async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.run(["create": "c", "collation": ["locale": "en", "strength": 1]])
-            let run = try await Program.run([
-                "doctor", "--prove", "--seconds", "2", "--uri", Mongod.shared.uri, "SHIPSHAPE_DATABASE=\(database.name)",
-            ])
+            let own = "SHIPSHAPE_DATABASE=\(database.name)"
+            let run = try await Program.run(["doctor", "--prove", "--seconds", "2", "--uri", Mongod.shared.uri, own])
             #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
         }
     }
