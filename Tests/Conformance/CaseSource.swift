@@ -1,4 +1,4 @@
-package import BSON
+import BSON
 package import Proving
 import ServerSchema
 import SystemPackage

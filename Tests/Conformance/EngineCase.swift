@@ -1,5 +1,6 @@
 package import BSON
 package import Checking
+import Proving
 import ServerSchema
 
 /// An engine rule to test, with a document that breaks the rule and a similar document that does not.

@@ -1,7 +1,7 @@
 import BSON
 
 /// The values in generated documents and schemas: values of every type, and values at the limits of a type.
-enum SampleValues {
+package enum SampleValues {
     static let integers: [BSONValue] = [
         0, 1, 2, 3, 4, 5, 7, 10, 12, 100, -1, -2, -3, .int(.max), .int(.min), .long(0), .long(1), .long(2), .long(3),
         .long(-1), .long(1 << 31), .long(1 << 53), .long((1 << 53) + 1), .long(.max), .long(.min), .long(.max - 1),
@@ -28,7 +28,7 @@ enum SampleValues {
         "a b", "foo@bar.com", "x-1", "2024-01-02", "\u{301}", "a.b", "$a", "_", "tab\t", "null", "é1",
     ]
 
-    static func decimal(_ text: String) -> Decimal128 {
+    package static func decimal(_ text: String) -> Decimal128 {
         guard let value = try? BSONValue(extendedJSON: "{\"$numberDecimal\": \"\(text)\"}"),
             case .decimal(let number) = value
         else { preconditionFailure("\(text) is a decimal") }
