@@ -1,4 +1,4 @@
-import BSON
+package import BSON
 
 /// The values in generated documents and schemas: values of every type, and values at the limits of a type.
 package enum SampleValues {
