@@ -36,6 +36,25 @@ package enum StepCases {
         "drop-nulls: {field: 'v.[]'}", "unwrap: {field: 'v.[]'}", "dedupe: {field: 'o.l.[]'}",
     ]
 
+    /// Steps that move values, or whose job has several parts.
+    static let moves = [
+        "rename: {from: v, to: x}", "rename: {from: v, to: o.v, whenPresent: replace}",
+        "rename: {fields: {v: o.p.q, w: x}, parents: create}", "rename: {from: 'v.[].city', to: 'v.[].town'}",
+        "convert: {field: v, to: double, format: '1,234.56'}", "convert: {field: v, to: int, format: '1 234,56'}",
+        "convert: {field: v, to: date, format: [iso, '%d.%m.%Y'], zone: Europe/Madrid}",
+        "convert: {field: v, to: string, into: w, remove: true}", "convert: {field: v, to: int, from: [string, bool]}",
+        "map: {field: v, values: {1: 5, '': 'null', abc: 1}, into: w, unmapped: keep, remove: true}",
+        "map: {field: v, values: [{type: bool, to: 1}, {missing: true, to: 2}]}",
+        "combine: {into: x, template: '{v}-{w}', remove: true}",
+        "split: {field: v, by: '-', into: [x, y], remove: true}",
+        "unset: {field: v, when: empty}", "unset: {field: v, when: undefined}",
+        "unset: {field: 'v.[].city', when: 'null'}",
+        "dedupe: {field: v, by: equal}", "dedupe: {field: v, by: city, keep: last}",
+        "default: {field: x, generate: idTime}",
+        "cases: [{where: {v: ''}, unset: {field: v}}, {where: {v: {$type: string}}, convert: {field: v, to: int}}, "
+            + "{default: {field: v, value: 7}}]",
+    ]
+
     package static let documents: [BSONDocument] = {
         let values = (OddValues.all + more).filter { $0.name != "a huge text" }
         let plain = values.documents()

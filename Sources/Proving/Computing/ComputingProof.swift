@@ -12,13 +12,14 @@ struct ComputingProof: GroupProof {
     private let wireVersion: Int
     private var random: Randomness
     private var turn = 0
-    private let forms: [(text: String, phases: [PhaseComparison])]
+    /// The steps that meet the odd values, each with the phases that the client computes.
+    let forms: [(text: String, phases: [PhaseComparison])]
 
     private static let batch = 60
 
     init(on server: MongoCollection, wireVersion: Int, seed: UInt64) {
         (self.server, self.wireVersion, random) = (server, wireVersion, Randomness(seed: seed))
-        forms = StepCases.forms.map { ($0, Self.phases([$0], wireVersion: wireVersion)) }
+        forms = (StepCases.forms + StepCases.moves).map { ($0, Self.phases([$0], wireVersion: wireVersion)) }
     }
 
     /// Returns the phases of a job with these steps that the client computes; none if the job is refused.

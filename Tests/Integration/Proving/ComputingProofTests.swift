@@ -35,6 +35,13 @@ import Testing
         #expect(part.counts.values.allSatisfy { $0 >= 20 }, "\(part.counts)")
     }
 
+    @Test func eachKindOfStepIsAmongTheCases() async throws {
+        let missing = try await withProof { proof in
+            proof.forms.filter { $0.phases.isEmpty }.map(\.text)
+        }
+        #expect(missing == [])
+    }
+
     /// The operators that occur in the steps' expressions, without those that the client leaves to the server.
     private static let operators = [
         "$abs", "$allElementsTrue", "$and", "$anyElementTrue", "$arrayElemAt", "$arrayToObject", "$bsonSize",
