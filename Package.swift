@@ -156,8 +156,9 @@ let package = Package(
         .target(
             name: "Check",
             dependencies: [
-                "Files", "Reporting", "Inferring", "Partners", "JobState", "Jobs", "Scanning", "SchemaChange",
-                "Checking", "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON", .system,
+                "Files", "Reporting", "Inferring", "Proving", "Partners", "JobState", "Jobs", "Scanning",
+                "SchemaChange", "Checking", "LocatedYAML", "ServerSchema", "Privileges", "Mongo", "Concurrency", "BSON",
+                .system,
             ]),
         .executableTarget(
             name: "ShipshapeCLI",

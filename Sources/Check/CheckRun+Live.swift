@@ -36,6 +36,7 @@ extension CheckRun {
         let change = try await baseline?.changeWithPartners(in: stateDatabase, on: pool) { [map] in
             map.target(of: $0)
         }
+        let server = try await comparedServer(on: pool)
         var absent: [Namespace] = []
         var jobs: [JobTrace] = []
         var collections: [CheckReport.Collection] = []
@@ -54,12 +55,19 @@ extension CheckRun {
             let failing = FailingAlready()
             if baseline != nil { options.listeners.onAlreadyFailing = { failing.add($0) } }
             let scan = CollectionScan(compiled, of: namespace, on: pool, options: options)
+            let begun = ContinuousClock.now
             var result = try await stopping(progress) { try await scan.run() }
+            let scanned = begun.duration(to: .now)
             try await target.checkUnchanged(namespace, on: pool)
             if let trace = try await trace(&result.tally, failing, on: pool) { jobs.append(trace) }
             var part = CheckReport.Collection(result.tally, estimatedCount: target.estimatedCount)
             part.reading = try await reading(result, of: collection.namespace, options, target, on: pool)
             if proves { try await prove(&part, of: options.selection, on: pool) }
+            if let server {
+                part.reading.comparison = try await stopping(progress) {
+                    try await compare(collection, part, with: server, after: scanned, options, on: pool)
+                }
+            }
             part.partner =
                 change?.changes.lazy.compactMap(\.partner).first { $0.source == collection.namespace }?.target
             collections.append(part)

@@ -35,6 +35,8 @@ package struct CheckRun {
     package var cuts: [Namespace: [BSONValue]] = [:]
     /// Whether the server also counts the documents that the filter of each violation group finds.
     package var proves = false
+    /// Whether verdicts are compared with the server's even on a version that the program was tested on.
+    package var comparesVerdicts = false
 
     /// Creates a check.
     /// - Parameters:
@@ -429,6 +431,8 @@ package struct CheckRules {
     package var exceptions: ExceptionList?
 
     package func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
-        CompiledSchema(collection, of: app, options: assumptions)
+        var collection = collection
+        if FaultInjection.isPlanted(.noRequired) { collection.root.required = [] }
+        return CompiledSchema(collection, of: app, options: assumptions)
     }
 }

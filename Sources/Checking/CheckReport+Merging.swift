@@ -126,6 +126,7 @@ extension CheckReport.Collection.Reading {
         changedCount = parts.reduce(0) { $0 + $1.changedCount }
         passedOverCount = parts.sum(\.passedOverCount)
         exactCount = parts.sum(\.exactCount)
+        for part in parts.dropFirst() { part.comparison.map { comparison?.merge($0) } }
         missing = []
         for guarantee in parts.flatMap(\.missing) where !missing.contains(guarantee) { missing.append(guarantee) }
         if !parts.allSatisfy({ $0.clusterTime == clusterTime }) {

@@ -244,13 +244,13 @@ extension CheckReport {
 
     /// The severity of the effect that deploying the checked schema has on the documents.
     ///
-    /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, or
-    /// if jobs are unfinished or their effects are not fully known.
+    /// Unsafe if documents do not sync or lose their schema. Unknown if documents or collections were not checked, if
+    /// jobs are unfinished or their effects are not fully known, or if a verdict is wrong.
     public var documentsSeverity: DeployVerdict.Severity {
         let isFailing = verdict.stopping + verdict.possiblyStopping + failingInLedger + haltingCount > 0
         if isFailing || !lost.isEmpty { return .unsafe }
         let isOpen = jobs.contains { !$0.unfinished.isEmpty || !$0.gaps.isEmpty }
-        return isPartial || !absent.isEmpty || isOpen ? .unknown : .safe
+        return isPartial || !absent.isEmpty || isOpen || wrongCount > 0 ? .unknown : .safe
     }
 
     /// The severity of the effect that deploying the checked schema has on the ledger of unsynced documents.
@@ -330,6 +330,8 @@ extension CheckReport.Collection {
         public var passedOverCount: Int?
         /// The exact number of documents in ``selection``, as the server counted it; `nil` if it was not asked.
         public var exactCount: Int?
+        /// The comparison of a sample of the verdicts with the server's; `nil` if none were compared.
+        public var comparison: VerdictComparison?
         /// The guarantees that the result lacks, each with the reason.
         public var missing: [MissingGuarantee] = []
 

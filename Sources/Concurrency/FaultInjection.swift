@@ -47,6 +47,8 @@ package enum FaultInjection {
         case noSequence = "no-sequence"
         /// The journal of a chunk is written outside of the chunk's transaction.
         case journalOutside = "journal-outside"
+        /// A check does not look for required fields at the root of a document.
+        case noRequired = "no-required"
     }
 
     /// A part of the program that a test makes wrong, such as `operator:$split` or `keyword:pattern`.

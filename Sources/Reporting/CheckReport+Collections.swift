@@ -170,6 +170,7 @@ extension CheckReport.Collection.Reading {
             lines.append("About \(passed.documents) \(were) not read: the prefilter proves that \(fit).")
         }
         if statesMoment, let moment { lines.append("Consistent as of \(moment).") }
+        if let comparison { lines.append(comparison.sentence) }
         return lines + missing.map { "\($0.guarantee.words): \($0.reason)." }
     }
 }

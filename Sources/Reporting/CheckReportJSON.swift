@@ -49,6 +49,7 @@ package struct CheckReportJSON: Sendable {
             "documents_estimated": collection.estimatedCount, "in_active": collection.isInActive,
             "failing": failing(counts), "changes": counts.changes?.json,
             "engine_counts": counts.engine?.json, "reading": reading(collection),
+            "server_verdicts": collection.reading.comparison?.json(ids: ids),
             "groups": collection.groups.map { $0.json(ids: ids, in: report.rules.dialect) },
             "findings_not_grouped": collection.overflowCount,
             "keywords_not_judged": collection.unevaluatedKeywords.map(keyword),

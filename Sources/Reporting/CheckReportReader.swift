@@ -90,7 +90,19 @@ package struct CheckReportReader {
         collection.isCounted = try json.flag("in_verdict")
         collection.partner = json["partner"]?.text.flatMap { Namespace($0) }
         collection.reading = try reading(try json.member("reading"), of: collection.namespace)
+        collection.reading.comparison = try json.object("server_verdicts").map(Self.comparison)
         return collection
+    }
+
+    private static func comparison(_ json: LocatedBSON) throws(SchemaError) -> VerdictComparison {
+        var comparison = VerdictComparison(version: try json.string("server"))
+        comparison.count = try json.integer("compared")
+        comparison.differenceCount = try json.integer("different")
+        for (key, isAccepted) in [("server_accepts", true), ("server_refuses", false)] {
+            comparison.differences += try json.list(key) { json in .init(json.bson, isAccepted: isAccepted) }
+        }
+        comparison.restriction = json["not_compared"]?.text
+        return comparison
     }
 
     private static let failingKeys: CountKeys<DocumentCounts> = [

@@ -47,7 +47,7 @@ package final class RateLimit: Sendable {
     }
 
     /// Waits until `count` more documents may be read; a stop ends the wait within a tenth of a second.
-    func take(_ count: Int, isStopped: () -> Bool) {
+    package func take(_ count: Int, isStopped: () -> Bool) {
         let cost = Duration.seconds(1) * count / perSecond
         let until = paidUntil.withLock { paid in
             // Unused time is not saved up: after a pause, the rate is not higher than before.

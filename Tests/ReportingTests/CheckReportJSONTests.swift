@@ -64,6 +64,7 @@ import Testing
                         "documents_counted": null,
                         "missing_guarantees": []
                       },
+                      "server_verdicts": null,
                       "groups": [
                         {
                           "rule": "required-missing",
@@ -155,6 +156,7 @@ import Testing
                         "documents_counted": null,
                         "missing_guarantees": []
                       },
+                      "server_verdicts": null,
                       "groups": [],
                       "findings_not_grouped": 0,
                       "keywords_not_judged": []

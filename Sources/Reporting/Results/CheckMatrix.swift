@@ -16,7 +16,7 @@ package struct CheckMatrix: Reportable {
             (self.database, self.report, self.policy) = (database, report, policy)
         }
 
-        var hasFailed: Bool { report.map(policy.fails) ?? false }
+        var hasFailed: Bool { report.map { policy.fails($0) || $0.wrongCount > 0 } ?? false }
     }
 
     private let pattern: String

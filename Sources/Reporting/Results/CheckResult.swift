@@ -55,7 +55,10 @@ package struct CheckResult: Reportable {
             [Report.Section(history.anomalies, isFailure: policy.includesAnomalies)].compactMap(\.self)
             + found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
-        report.warnings = found.limitNotes + found.exceptionNotes
+        report.warnings = found.collections.compactMap {
+            $0.reading.comparison?.warning(in: $0.reading.namespace ?? $0.namespace, ids: ids)
+        }
+        report.warnings += found.limitNotes + found.exceptionNotes
         // The title of the table of changes is a sentence that compares this check with an earlier one. If no finding
         // changed, the report has no such table, so the sentence becomes a warning.
         if let difference = history.difference, difference.changes.isEmpty {

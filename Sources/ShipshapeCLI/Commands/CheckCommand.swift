@@ -69,6 +69,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         let sample = Exclusion<Self>.Given("--sample") { $0.scan.reading.sample != nil }
         let filter = Exclusion<Self>.Given("--where") { $0.scan.reading.filter != nil }
         let count = Exclusion<Self>.Given("--count-groups") { $0.failures.evidence.countGroups }
+        let prove = Exclusion<Self>.Given("--prove") { $0.failures.prove }
         let links = Exclusion<Self>.Given("--follow-links") { $0.severity.followLinks }
         let accept = Exclusion<Self>.Given("--accept") { $0.accepting.accept != nil }
         let expires = Exclusion<Self>.Given("--expires") { $0.accepting.expires != nil }
@@ -82,8 +83,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         return Exclusion<Self>.apart(
             source, each: [filter, sample, part], "a dump is read as a whole: leave one of them out")
             + Exclusion<Self>.apart(
-                source, each: [count, links], "a dump has no server that could look documents up: leave one of them out"
-            )
+                source, each: [count, links, prove],
+                "a dump has no server that could look documents up: leave one of them out")
             + Exclusion<Self>.apart(
                 part, each: [filter, sample], "--join joins only complete parts: leave one of them out")
             + Exclusion<Self>.apart(
@@ -94,8 +95,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             + Exclusion<Self>.apart(
                 join,
                 each: [
-                    source, databases, part, sample, filter, count, links, accept, failures, history, map, active,
-                    engine, values,
+                    source, databases, part, sample, filter, count, prove, links, accept, failures, history, map,
+                    active, engine, values,
                 ], "the reports were made with their own: give it to the checks of the parts")
             + [
                 .apart(count, sample, "the server cannot count a random sample: leave one of them out"),
@@ -169,7 +170,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             if policy.hasLimits { report.limits = policy.uses(in: report) }
             return .result(
                 CheckResult(report, policy: policy, showsFilters: failures.evidence.filters),
-                policy.fails(report) ? ExitStatus.findings : nil)
+                Self.status(of: report, hasFailed: policy.fails(report)))
         }
     }
 
@@ -178,6 +179,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         let statement = try accepting.statement()
         let found = try await CheckSubject(self)
         let serverSchema = found.schema
+        try checkProof(of: found)
         var baseline: Baseline?
         if let schema = subject.schema,
             var active = try await comparison.baseline(
@@ -203,6 +205,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         run.rules.tally.keepsValues = privacy.showValues
         run.baseline = baseline
         run.proves = failures.evidence.countGroups
+        run.comparesVerdicts = failures.prove
         run.rules.exceptions = try Exceptions().read(
             for: serverSchema.collections.map(run.compile), of: serverSchema, isPart: !subject.collection.isEmpty,
             isWritten: statement != nil)
@@ -238,6 +241,13 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         }
         return try await outcome(
             of: report, ids, kept, found.hasSchema ? places(in: serverSchema) : nil, statement, after: failure)
+    }
+
+    /// Refuses `--prove` for a check without a validator.
+    private func checkProof(of subject: CheckSubject) throws {
+        guard failures.prove, !subject.hasSchema || subject.schema.dialect != .jsonSchema else { return }
+        let name = subject.hasSchema ? ComparisonFlags.name(of: subject.schema.dialect) : "a sync engine alone"
+        throw UsageError("--prove needs a MongoDB validator: the server gives no verdict by \(name)")
     }
 
     /// Returns the folder for the counts of this run; `nil` if `--history` names none.
@@ -305,7 +315,9 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             added: try await check.pattern.matches(on: pool).filter { !names.contains($0) },
             ids: IDForm.display, showsFilters: failures.evidence.filters || failures.evidence.countGroups,
             duration: started.duration(to: .now), places: places(in: check.run.schema))
-        var outcome = CommandOutcome.result(matrix, matrix.hasFailed ? ExitStatus.findings : nil)
+        let isWrong = entries.contains { ($0.report?.wrongCount ?? 0) > 0 }
+        var outcome = CommandOutcome.result(
+            matrix, isWrong ? ExitStatus.bug : matrix.hasFailed ? ExitStatus.findings : nil)
         outcome.measure = { $0.take(entries.compactMap(\.report)) }
         return outcome
     }
@@ -321,6 +333,10 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
     /// Returns `nil` unless `--uri` names a deployment, and if the setting `ledger` is `none`.
     private func ledgerPool() throws -> ClientPool? {
         connection.uri == nil || LedgerPlace.stated == LedgerLocation.none ? nil : try connection.pool()
+    }
+
+    private static func status(of report: CheckReport, hasFailed: Bool) -> ExitStatus? {
+        report.wrongCount > 0 ? .bug : hasFailed ? .findings : nil
     }
 
     private func outcome(
@@ -347,7 +363,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             report, policy: policy, history: history, ids: ids,
             showsFilters: failures.evidence.filters || failures.evidence.countGroups,
             next: next(after: report), places: places)
-        var outcome = CommandOutcome.result(result, result.hasFailed ? ExitStatus.findings : nil)
+        var outcome = CommandOutcome.result(result, Self.status(of: report, hasFailed: result.hasFailed))
         outcome.measure = { [history, report] metrics in
             metrics.take([report])
             // Without a history, the number of anomalies is unknown. The metrics then do not state it, because 0 would

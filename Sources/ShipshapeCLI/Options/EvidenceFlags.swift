@@ -57,6 +57,16 @@ struct FailuresFlags: ParsableArguments {
 
     @OptionGroup(title: "Evidence") var evidence: EvidenceFlags
 
+    @Flag(
+        help: ArgumentHelp(
+            "Compare verdicts on a validator with the server's own, for a sample of the documents.",
+            discussion: """
+                The sample has up to 10,000 documents of each collection, and takes about 5% of the time. On a server \
+                version that this release was not tested on, this is always done. If a verdict differs, the exit code \
+                is 70.
+                """))
+    var prove = false
+
     func validate() throws {
         if failures.contains("-") { throw ValidationError(FailuresFileFlags.refusal) }
         let collections = failures.filter { $0.hasPrefix(Self.prefix) }
