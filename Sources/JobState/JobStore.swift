@@ -132,6 +132,11 @@ extension JobStore {
         return try client.modify("jobs", ["_id": .string(job)], [["$set": .object(changes.appending("log", log))]])
     }
 
+    /// Keeps the result of a comparison of the job's steps with the server's own results.
+    package func keep(proof: BSONDocument) throws(MongoError) {
+        _ = try client.modify("jobs", ["_id": .string(job)], [["$set": ["proof": ["$literal": .object(proof)]]]])
+    }
+
     /// Records that the job's next schema is now the active one.
     /// - Returns: the job's record after the change; `nil` if the job was never started.
     @discardableResult

@@ -20,7 +20,7 @@ package struct Prover {
     package var seed: UInt64
     /// Whether the operator asked for a stop.
     package var isStopped: () -> Bool = { false }
-    /// Is told the number of seconds that have passed, each time that another one has.
+    /// Receives the number of seconds that have passed since the last call.
     package var progress: (Int) -> Void = { _ in }
 
     /// Makes a prover with the default time.
@@ -45,7 +45,7 @@ package struct Prover {
                 progress(Int(elapsed) - shown)
                 shown = Int(elapsed)
             }
-            // A group with less than its share of the time goes on.
+            // The group with less than its share of the time continues.
             if reading.part.seconds < elapsed * 0.05 {
                 try reading.timedNext()
             } else if judging.part.seconds < elapsed * 0.45 {

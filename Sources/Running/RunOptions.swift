@@ -36,6 +36,8 @@ package struct RunOptions: Sendable {
     package var unsetsLocks = false
     /// Whether the job's steps are compared with the server's own before the run, also on a tested server.
     package var proves = false
+    /// The program's version and commit.
+    package var release = ""
     /// How long an operation is retried after temporary failures, such as an election.
     package var retryLimit: Duration = .seconds(60)
 

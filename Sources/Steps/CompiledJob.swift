@@ -36,6 +36,8 @@ package struct CompiledJob: Sendable {
     private let links: [Namespace: [(namespace: Namespace, path: SchemaPath)]]
     /// Notes to show before a run, on fields that steps at any depth do not reach.
     var remarks: [String] = []
+    /// The result of a comparison with the server, for the job's record; `nil` if none was made.
+    package var proof: BSONDocument?
     /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
     /// The phase of a refresh, which writes a value again if the source from which the job computed it has changed.

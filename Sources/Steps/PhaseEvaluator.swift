@@ -41,9 +41,10 @@ package struct PhaseEvaluator: Sendable {
 
     /// Compiles a phase for the documents of a scope; returns `nil` if the server has to evaluate the documents.
     ///
-    /// The server has to evaluate them if the phase says so, if a step is client-side, if the collection has a collation, or if the server
-    /// answers so slowly that reading whole documents takes too long. It also has to evaluate them if the client cannot
-    /// evaluate a step's update, or if more than 20 % of the first documents cannot be evaluated by the client.
+    /// The server has to evaluate them if ``Phase/isLeftToServer`` is true, if a step is client-side, if the collection
+    /// has a collation, or if the server answers so slowly that reading whole documents takes too long. It also has to
+    /// evaluate them if the client cannot evaluate a step's update, or if more than 20 % of the first documents cannot
+    /// be evaluated by the client.
     package init?(_ phase: Phase, for scope: ReadScope, in collection: MongoCollection) throws(MongoError) {
         guard !phase.isLeftToServer, let evaluator = PhaseEvaluator(phase), try collection.suitsEvaluationByClient
         else { return nil }

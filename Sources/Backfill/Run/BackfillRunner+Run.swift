@@ -95,6 +95,7 @@ extension BackfillRunner {
         try retry.run { try store.begin(binding, keepsJournal: keepsJournal) }
         // After the plan was made, another runner may have started the job with another file.
         try retry.run { try store.check(binding, restarts: options.restarts) }
+        if let proof = job.proof { try retry.run { try store.jobs.keep(proof: proof) } }
         // Documents are judged under the next schema only if the deployment of that schema is recorded. If the operator
         // stated the deployment with a flag of this run, it is recorded now.
         try retry.run {

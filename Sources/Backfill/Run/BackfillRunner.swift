@@ -1,11 +1,9 @@
 import BSON
 package import Concurrency
-import Foundation
 import JobReports
 import JobState
 import Jobs
 package import Mongo
-import Proving
 package import Running
 import Scanning
 package import Steps
@@ -43,35 +41,15 @@ package struct BackfillRunner: Sendable {
         return runner
     }
 
-    /// Returns the job with its steps at any depth replaced by steps for the fields that the documents have.
-    ///
-    /// If the client computes the steps in another way than the server, the server computes them for every document.
-    /// This is tried on servers that the program was not tested on, and where the run's options ask for it.
+    /// Returns the job with its steps at any depth replaced by steps for the fields that the documents have, and proven
+    /// on the server if that was not tested.
     /// - Throws: ``RunError``; ``MongoError``.
     package func located(on pool: ClientPool) throws -> CompiledJob {
         let client = try pool.client()
         let collection = client.collection(job.job.namespace)
         let located = try early.run { try job.located(in: collection) { stop.isRaised } }
-        let build = try early.run { try client.buildInfo() }
-        guard options.proves || !build.isTested else { return located }
-        let proof = try early.run { () throws -> JobProof in
-            let wireVersion = try client.hello().maxWireVersion
-            return try JobProof(
-                of: located.compiled(for: wireVersion).resolved(at: Self.now), on: collection,
-                seed: .random(in: 1...999))
-        }
-        let server = "MongoDB \(build.version)"
-        guard let first = proof.differences.first else {
-            return located.noting(
-                "\(server) computes the job's steps as this program does, for each of \(proof.compared.grouped) "
-                    + "documents that were compared")
-        }
-        return located.leftToServer(
-            "\(server) computes the job's steps in another way than this program (\(first.question)), so it computes "
-                + "them for every document; shipshape doctor --prove shows such a difference")
+        return try proven(located, on: client, by: try store(pool))
     }
-
-    private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1_000) }
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }
 

@@ -127,8 +127,8 @@ extension BuildInfo {
     ///
     /// The page `docs/reference/servers.md` lists these differences.
     func isKnownToDiffer(on schema: BSONDocument) -> Bool {
-        // Before MongoDB 6.0.6, a property without a name applies to the object that contains the field if a query reads
-        // stored documents, and to the field itself otherwise.
+        // Before MongoDB 6.0.6, a property without a name applies to the object that contains the field if a query
+        // reads stored documents, and to the field itself otherwise.
         if schema.namesNoField { return true }
         // A server before 6.0 refuses a `title` inside `dependencies`, and some forms of `encrypt`.
         guard !isAtLeast(6), let text = try? schema.extendedJSON() else { return false }

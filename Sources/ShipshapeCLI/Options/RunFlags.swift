@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import JobState
+internal import Reporting
 internal import Running
 
 /// The options of the commands that run or undo a job.
@@ -58,5 +59,6 @@ extension RunOptions {
         stateDatabase = settings[Known.stateDatabase]
         lease = LeaseTerms(duration: settings[Known.leaseTTL])
         leaseWait = settings[Known.leaseWait]
+        release = Release.text
     }
 }

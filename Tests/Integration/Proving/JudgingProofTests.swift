@@ -8,7 +8,7 @@ import Testing
 
 /// Tests that the comparison of verdicts finds each mistake, and none where there is none.
 @Suite struct JudgingProofTests {
-    /// Returns what was compared after a number of turns; with `untilFound`, after the first difference.
+    /// Returns what was compared after a number of turns; with a planted mistake, after the first difference.
     private func part(turns: Int, planting keyword: String? = nil) async throws -> Proof.Part {
         try await Mongod.shared.withDatabase { database in
             let (pool, place) = (database.pool, database.namespace("none"))
@@ -33,7 +33,7 @@ import Testing
     }
 
     private static let keywords = SchemaGenerator.keywords.subtracting([
-        // Each of them only matters beside another keyword, or for a document that nobody can make.
+        // Each of them only matters beside another keyword, or for encrypted data.
         "encryptMetadata", "exclusiveMinimum", "exclusiveMaximum",
     ]).sorted()
 

@@ -1,0 +1,50 @@
+import BSON
+import Concurrency
+import Foundation
+import JobState
+import Jobs
+import Mongo
+import Proving
+import Running
+import Steps
+
+/// The comparison of a job's steps with the server's own results, before the first write.
+extension BackfillRunner {
+    /// Returns the job, whose steps the server computes for every document if the client computes them in another way.
+    ///
+    /// The steps are compared on servers that the program was not tested on, and where the run's options ask for it. A
+    /// result that the job's record keeps counts for the same server, program and job.
+    func proven(
+        _ job: CompiledJob, on client: borrowing Client, by store: borrowing StateStore
+    ) throws -> CompiledJob {
+        let build = try early.run { try client.buildInfo() }
+        guard options.proves || !build.isTested else { return job }
+        let subject: BSONDocument = [
+            "server": .string(build.version), "program": .string(options.release),
+            "job": .string(SHA256.text(of: Array(job.job.text.utf8))),
+        ]
+        let kept = try? store.jobs.record()?["proof"]?.document
+        guard options.proves || kept?["of"]?.document != subject || kept?["agrees"] != true else { return job }
+        let collection = client.collection(job.job.namespace)
+        let proof = try early.run { () throws -> JobProof in
+            let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
+            let compiled = try job.compiled(for: client.hello().maxWireVersion).resolved(at: now)
+            return try JobProof(of: compiled, on: collection, seed: .random(in: 1...999))
+        }
+        // A job of client-side steps alone has nothing that a server computes.
+        guard proof.compared > 0 || !proof.differences.isEmpty else { return job }
+        let server = "MongoDB \(build.version)"
+        var result =
+            if let first = proof.differences.first {
+                job.leftToServer(
+                    "\(server) computes the job's steps in another way than this program (\(first.question)), so it "
+                        + "computes them for every document; shipshape doctor --prove shows such a difference")
+            } else {
+                job.noting(
+                    "\(server) computes the job's steps as this program does, for each of \(proof.compared.grouped) "
+                        + "documents that were compared")
+            }
+        result.proof = ["of": .object(subject), "agrees": .bool(proof.differences.isEmpty)]
+        return result
+    }
+}
