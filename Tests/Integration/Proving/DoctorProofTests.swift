@@ -53,13 +53,13 @@ import Testing
     @Test func aStepThatDiffersIsComputedByTheServer() async throws {
         try await Mongod.shared.withBackfill { test in
             try await test.database.fill(
-                "people", (0..<20).map { ["_id": .integer($0), "name": "a-\($0)"] })
+                "people", (0..<20).map { ["_id": .integer($0), "name": .string("a-\($0)")] })
             try test.job(steps: ["split: {field: name, by: '-', into: [first, last]}"])
             let wrong = try await test.backfill(flags: ["--prove"], plant: "operator:$split#1")
             #expect(wrong.exitCode == 0, "\(wrong.output)\(wrong.errors)")
             #expect(wrong.output.contains("in another way than this program"), "\(wrong.output)\(wrong.errors)")
             let expected: [BSONDocument] = (0..<20).map { number in
-                ["_id": .integer(number), "name": "a-\(number)", "first": "a", "last": .string("\(number)")]
+                ["_id": .integer(number), "name": .string("a-\(number)"), "first": "a", "last": .string("\(number)")]
             }
             #expect(try await test.database.documents("people") == expected)
         }
