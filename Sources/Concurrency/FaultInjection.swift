@@ -113,13 +113,23 @@ package enum FaultInjection {
         #endif
     }
 
+    /// Whether a test wants a mistake in a part of the program.
+    package static var hasMistake: Bool {
+        #if DEBUG || SHIPSHAPE_FAULTS
+        (plantedPart ?? plantedName) != nil
+        #else
+        false
+        #endif
+    }
+
     /// Returns the number of the mistake that a test wants in a part of the program; `nil` for none.
     /// - Parameter kind: the kind of the part, such as `operator`.
     package static func mistake(in name: String, of kind: String) -> Int? {
         #if DEBUG || SHIPSHAPE_FAULTS
         guard let part = plantedPart ?? plantedName, part.hasPrefix("\(kind):") else { return nil }
         let pieces = part.dropFirst(kind.count + 1).split(separator: "#", maxSplits: 1)
-        return pieces.first.map(String.init) == name ? pieces.dropFirst().first.flatMap { Int($0) } ?? 0 : nil
+        guard pieces.first.map(String.init) == name else { return nil }
+        return pieces.dropFirst().first.flatMap { Int($0) } ?? 0
         #else
         return nil
         #endif

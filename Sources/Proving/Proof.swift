@@ -83,6 +83,8 @@ package struct Proof: Sendable {
     package let seed: UInt64
     /// The groups that were compared, in the order of ``Group``.
     package var parts: [Part] = []
+    /// The server's reason why it does not run the pipelines of a proof at all; `nil` if it runs them.
+    package var refusal: String?
 
     /// Makes a proof without parts.
     package init(version: String, seed: UInt64) {

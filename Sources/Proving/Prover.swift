@@ -1,3 +1,4 @@
+import BSON
 import Concurrency
 package import Mongo
 
@@ -33,6 +34,10 @@ package struct Prover {
     /// - Throws: ``MongoError`` of the connection or the login.
     package func prove(on place: MongoCollection, of build: BuildInfo, wireVersion: Int) throws(MongoError) -> Proof {
         var proof = Proof(version: build.version, seed: seed)
+        if let refusal = try place.refusalToSupply() {
+            proof.refusal = refusal
+            return proof
+        }
         var judging = JudgingProof(on: place, of: build, seed: seed)
         var computing = ComputingProof(on: place, wireVersion: wireVersion, seed: seed)
         var reading = ReadingProof(on: place, seed: seed)
@@ -64,5 +69,20 @@ extension GroupProof {
         let start = ContinuousClock.now
         defer { part.seconds += start.duration(to: .now).seconds }
         try next()
+    }
+}
+
+extension MongoCollection {
+    /// Returns the server's reason why it does not return documents that a pipeline supplies, exactly as they were
+    /// sent; `nil` if it does.
+    fileprivate func refusalToSupply() throws(MongoError) -> String? {
+        let sent = StepCases.documents.prefix(50).map(\.self)
+        do {
+            let returned = try aggregate(over: sent, [], options: .simpleCollation)
+            return returned.map(\.bytes) == sent.map(\.bytes) ? nil : "it returns other documents than were sent"
+        } catch {
+            guard error.isAnswer else { throw error }
+            return error.message
+        }
     }
 }

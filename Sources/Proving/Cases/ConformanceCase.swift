@@ -85,7 +85,7 @@ extension BSONDocument {
     /// The schema without the keyword that a planted mistake makes the program ignore.
     fileprivate var withoutMistaken: BSONDocument {
         #if DEBUG || SHIPSHAPE_FAULTS
-        guard FaultInjection.plantedPart != nil, let fields = try? elements() else { return self }
+        guard FaultInjection.hasMistake, let fields = try? elements() else { return self }
         return BSONDocument(
             fields.filter { FaultInjection.mistake(in: $0.name, of: "keyword") == nil }.map { field in
                 switch field.value {

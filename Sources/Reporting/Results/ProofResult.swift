@@ -11,7 +11,7 @@ package struct ProofResult: Reportable {
     package init(_ proof: Proof, source: String) { (self.proof, self.source) = (proof, source) }
 
     /// Whether a case differs, or a group was asked about and nothing of it was answered.
-    package var isFailed: Bool { proof.parts.contains { !$0.isEqual || $0.isSilent } }
+    package var isFailed: Bool { proof.refusal != nil || proof.parts.contains { !$0.isEqual || $0.isSilent } }
 
     private var level: Report.Level { isFailed ? .error : .good }
 
@@ -19,6 +19,7 @@ package struct ProofResult: Reportable {
         let cases = proof.parts.map(\.cases).reduce(0, +)
         let differing = proof.parts.map { $0.differences.count + $0.missed }.reduce(0, +)
         let server = "MongoDB \(proof.version) at \(source)"
+        if let refusal = proof.refusal { return "\(server) cannot be compared with this program: \(refusal)" }
         if differing > 0 {
             return "\(server) differs from this program in \(differing.grouped) of \(cases.grouped) cases."
         }
@@ -38,7 +39,7 @@ package struct ProofResult: Reportable {
                 + "\(row[2].paddedLeft(to: widths[2]))  \(row[3])"
             return [line] + part.notes.flatMap { $0.printable.wrapped(to: layout.width, indent: 4) }
         }
-        var blocks = [paint(level, headline), lines.joined(separator: "\n")]
+        var blocks = [paint(level, headline)] + (lines.isEmpty ? [] : [lines.joined(separator: "\n")])
         blocks += proof.differences.map { difference in
             let lines = [
                 "\(difference.group.rawValue): \(difference.subject)", "  case:    \(difference.reproduction.shown)",
@@ -46,7 +47,7 @@ package struct ProofResult: Reportable {
             ]
             return lines.filter { $0 != "  case:    {}" }.map(\.printable).joined(separator: "\n")
         }
-        blocks.append("The same cases again: --seed \(proof.seed)")
+        if proof.refusal == nil { blocks.append("The same cases again: --seed \(proof.seed)") }
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
@@ -71,7 +72,7 @@ package struct ProofResult: Reportable {
             "doctor proof",
             [
                 "server": proof.version, "source": source, "seed": "\(proof.seed)",
-                "groups": groups, "differences": differences,
+                "refusal": proof.refusal, "groups": groups, "differences": differences,
             ])
     }
 
