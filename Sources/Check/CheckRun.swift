@@ -432,7 +432,7 @@ package struct CheckRules {
 
     package func compile(_ collection: CollectionSchema, of app: ServerSchema) -> CompiledSchema {
         var collection = collection
-        if FaultInjection.isPlanted(.noRequired) { collection.root.required = [] }
+        if FaultInjection.mistake(in: "required", of: "check") != nil { collection.root.required = [] }
         return CompiledSchema(collection, of: app, options: assumptions)
     }
 }

@@ -47,11 +47,10 @@ package enum FaultInjection {
         case noSequence = "no-sequence"
         /// The journal of a chunk is written outside of the chunk's transaction.
         case journalOutside = "journal-outside"
-        /// A check does not look for required fields at the root of a document.
-        case noRequired = "no-required"
     }
 
-    /// A part of the program that a test makes wrong, such as `operator:$split` or `keyword:pattern`.
+    /// A part of the program that a test makes wrong, such as `operator:$split`, `keyword:pattern` or
+    /// `check:required`.
     ///
     /// It is `nil` for none. A test shows so that a comparison with the server finds the mistake. A number after a `#`
     /// chooses one of several mistakes. Debug builds read the part from `SHIPSHAPE_PLANT`, too.

@@ -78,7 +78,7 @@ import Testing
 
     @Test func aWrongVerdictEndsWithSeventy() async throws {
         try await withPeople([["_id": "no-name"], ["_id": 2, "name": "Ada"]]) { test in
-            let run = try await test.check("--report", "r.json", plant: "no-required")
+            let run = try await test.check("--report", "r.json", plant: "check:required")
             #expect(run.exitCode == 70, "\(run.output) \(run.errors)")
             #expect(run.output.hasPrefix("This result is wrong: the server judges 1 document differently."))
             #expect(run.output.contains("2 verdicts compared with the server's: 1 differs."), "\(run.output)")
@@ -162,7 +162,7 @@ import Testing
                 for part in ["1/2", "2/2"] {
                     let run = try await test.check(
                         "--part", part, "--report", "part\(part.prefix(1)).json",
-                        "SHIPSHAPE_STATE_DATABASE=\(state.name)", plant: "no-required")
+                        "SHIPSHAPE_STATE_DATABASE=\(state.name)", plant: "check:required")
                     #expect(run.exitCode == 70, "\(run.output) \(run.errors)")
                 }
             }
