@@ -105,8 +105,8 @@ let package = Package(
         .target(
             name: "Proving",
             dependencies: [
-                "CPages", "Steps", "Evaluating", "Jobs", "LocatedYAML", "Scanning", "Checking", "ServerSchema", "Mongo",
-                "Concurrency", "BSON",
+                "CPages", "Running", "Steps", "Evaluating", "JobState", "Jobs", "LocatedYAML", "Scanning", "Checking",
+                "ServerSchema", "Mongo", "Concurrency", "BSON",
             ]),
         .target(
             name: "JobReports",

@@ -1,6 +1,6 @@
 package import BSON
 import Concurrency
-import JobState
+package import JobState
 package import Mongo
 
 /// A transaction of a runner: everything that it writes happens together with the runner's checkpoint, or not at all.
@@ -46,7 +46,12 @@ package struct FencedTransaction: ~Copyable {
     private let isLocal: Bool
     private let progress = Progress()
 
-    init(
+    /// Makes a transaction that is not begun yet.
+    /// - Parameters:
+    ///   - ranges: the store of the record that the fence compares.
+    ///   - sequence: the number of the runner's last transaction, as the record has it.
+    ///   - isLocal: whether the transaction reads the newest data of the primary, as on a replica set.
+    package init(
         in session: TransactionSession, on ranges: RangeStore, under lease: Lease, after sequence: Int64, isLocal: Bool
     ) {
         (self.session, self.ranges, self.lease) = (session, ranges, lease)
@@ -57,7 +62,7 @@ package struct FencedTransaction: ~Copyable {
     var isCommitUnknown: Bool { progress.isUnknown }
 
     /// Runs the body and commits, if it wrote the fence.
-    func run<R>(_ body: (borrowing FencedTransaction) throws -> R) throws -> Outcome<R> {
+    package func run<R>(_ body: (borrowing FencedTransaction) throws -> R) throws -> Outcome<R> {
         try session.session.startTransaction(
             commitLimit: lease.terms.writeLimit, isLocal: isLocal, isMajority: false)
         do {

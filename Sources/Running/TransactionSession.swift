@@ -11,9 +11,9 @@ import Synchronization
 package final class TransactionSession {
     let client: Client
     let session: Session
-    private let heartbeat: Heartbeat
+    private let heartbeat: Heartbeat?
 
-    private init(_ client: consuming Client, _ session: consuming Session, _ heartbeat: Heartbeat) {
+    private init(_ client: consuming Client, _ session: consuming Session, _ heartbeat: Heartbeat?) {
         self.client = client
         self.session = session
         self.heartbeat = heartbeat
@@ -32,6 +32,13 @@ package final class TransactionSession {
         try sessions.open(session.id, by: client.sessionUser(), of: owner)
         let heartbeat = Heartbeat(on: pool, of: sessions.job, owner, database: database)
         return TransactionSession(client, session, heartbeat)
+    }
+
+    /// Opens a session without a record, for transactions that no other runner has to end.
+    package static func openUnrecorded(on pool: ClientPool) throws(MongoError) -> TransactionSession {
+        let client = try pool.client()
+        let session = try client.startSession()
+        return TransactionSession(client, session, nil)
     }
 
     /// Refuses a deployment without transactions, in which jobs write.
@@ -63,10 +70,10 @@ package final class TransactionSession {
     /// Ends the session, and deletes its record.
     package func close() {
         abort()
-        heartbeat.end()
+        heartbeat?.end()
     }
 
-    deinit { heartbeat.end() }
+    deinit { heartbeat?.end() }
 }
 
 /// A thread that shows in the state database that its runner is alive.
