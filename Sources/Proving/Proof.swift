@@ -61,6 +61,13 @@ package struct Proof: Sendable {
         /// Makes a part without cases.
         package init(_ group: Group) { self.group = group }
 
+        /// Returns a part of which nothing was tried.
+        package static func untried(_ group: Group, _ reason: String) -> Part {
+            var part = Part(group)
+            part.restriction = reason
+            return part
+        }
+
         /// Whether another difference is worth the search for its smallest form.
         var wantsMore: Bool { differences.count < 10 }
 

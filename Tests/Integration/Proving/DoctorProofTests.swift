@@ -15,8 +15,9 @@ import Testing
             let json = try BSONDocument(extendedJSON: run.output)
             #expect(json["seed"] == "5")
             let groups = json["groups"]?.document?.values.compactMap(\.document) ?? []
-            #expect(groups.compactMap { $0["group"]?.text } == ["judging", "computing", "reading"])
-            #expect(groups.allSatisfy { ($0["cases"]?.integer ?? 0) > 0 && $0["differing"]?.integer == 0 })
+            #expect(groups.compactMap { $0["group"]?.text } == ["judging", "computing", "reading", "writing"])
+            #expect(groups.dropLast().allSatisfy { ($0["cases"]?.integer ?? 0) > 0 && $0["differing"]?.integer == 0 })
+            #expect(groups.last?["cases"] == 0)
             #expect(Set(try await database.pool.run { try $0.databaseNames() }).subtracting(before).isEmpty)
         }
     }
@@ -41,8 +42,22 @@ import Testing
         }
     }
 
+    @Test func withWriteItTriesTheAssumptionsAndLeavesNothing() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let own = "SHIPSHAPE_STATE_DATABASE=\(database.name)"
+            let run = try await Program.run([
+                "doctor", "--prove", "--write", "--seconds", "1", "--uri", Mongod.shared.uri, own,
+            ])
+            #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+            #expect(run.output.contains("writing"), "\(run.output)")
+            #expect(!run.output.contains("not tried"), "\(run.output)")
+            #expect(try await database.pool.run { try $0.listCollections(of: database.name) }.isEmpty)
+        }
+    }
+
     @Test(arguments: [
-        ["--seconds", "5"], ["--seed", "5"], ["--prove", "--settings", "list"], ["--prove", "--seconds", "0"],
+        ["--write"], ["--seconds", "5"], ["--seed", "5"], ["--prove", "--settings", "list"],
+        ["--prove", "--seconds", "0"],
     ])
     func itsOptionsBelongTogether(_ options: [String]) async throws {
         let run = try await Program.run(["doctor"] + options)

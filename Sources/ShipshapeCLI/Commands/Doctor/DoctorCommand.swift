@@ -24,8 +24,10 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
 
             --prove compares this program with the connected server instead: generated documents are judged by \
             generated validators, changed by each kind of step, sorted and measured by both. The server computes them \
-            without storing them, so a user who may read one collection can do it. A case for which the two differ is \
-            shown in its smallest form, and gives exit code 1: do not run jobs on that server, and send the report.
+            without storing them, so a user who may read one collection can do it. With --write, the assumptions about \
+            transactions, sessions and change streams on which jobs stand are tried, too. A case for which the two \
+            differ is shown in its smallest form, and gives exit code 1: do not run jobs on that server, and send the \
+            report.
 
             --settings shows each setting and its source instead; secrets are not shown. A setting comes from the \
             environment variable of its name (limit from SHIPSHAPE_LIMIT), else from shipshape.yml, else it has its \
@@ -54,7 +56,10 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
     @Flag(help: "Compare this program's verdicts and changes with the server's own instead.")
     var prove = false
 
-    @Option(help: "How long --prove compares.")
+    @Flag(help: "Let --prove also try transactions and change streams, in a scratch collection of the state database.")
+    var write = false
+
+    @Option(help: "How long --prove compares what needs no write.")
     var seconds: Int?
 
     @Option(help: "What determines the cases of --prove; the result names it.")
@@ -66,6 +71,7 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
     static var exclusions: [Exclusion<Self>] {
         let prove = Exclusion<Self>.Given("--prove") { $0.prove }
         return [
+            .needs(Exclusion<Self>.Given("--write") { $0.write }, prove, "only the comparison tries writes"),
             .needs(Exclusion<Self>.Given("--seconds") { $0.seconds != nil }, prove, "it is the time of the comparison"),
             .needs(Exclusion<Self>.Given("--seed") { $0.seed != nil }, prove, "it determines the compared cases"),
             .apart(
@@ -82,7 +88,7 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
         Work("doctor", output: output, reads: [schema.name]) { frame in
             if prove {
                 let run = ProofRun(
-                    seconds: seconds ?? 60, seed: seed ?? .random(in: 1...999_999_999),
+                    seconds: seconds ?? 60, writes: write, seed: seed ?? .random(in: 1...999_999_999),
                     showsProgress: output.showsProgress)
                 return try await run.run(in: frame)
             }

@@ -8,13 +8,15 @@ internal import Reporting
 /// The comparison of the program with the server that `doctor --prove` makes.
 struct ProofRun {
     let seconds: Int
+    /// Whether the assumptions about writing are tried in a scratch collection, too.
+    let writes: Bool
     let seed: UInt64
     let showsProgress: Bool
 
     /// Returns the proof of the deployment that the frame opens.
     func run(in frame: Frame) async throws -> CommandOutcome {
         let pool = try frame.pool()
-        let (seconds, seed, stop) = (seconds, seed, frame.stop)
+        let (seconds, seed, writes, stop, state) = (seconds, seed, writes, frame.stop, StateDatabase.name)
         let place =
             try await Examination.readableCollection(on: pool, schema: nil)
             ?? Namespace(database: StateDatabase.name, collection: "proof")
@@ -28,7 +30,14 @@ struct ProofRun {
             prover.seconds = seconds
             prover.isStopped = { stop.isRaised }
             prover.progress = { bar.add($0) }
-            return try prover.prove(on: client.collection(place), of: build, wireVersion: wireVersion)
+            var proof = try prover.prove(on: client.collection(place), of: build, wireVersion: wireVersion)
+            guard proof.refusal == nil else { return proof }
+            if writes {
+                proof.parts.append(try WritingProof.run(on: pool, in: state) { stop.isRaised })
+            } else {
+                proof.parts.append(.untried(.writing, "--write tries it in a collection of \(state) that it drops"))
+            }
+            return proof
         }
         let result = ProofResult(proof, source: pool.redactedURI)
         return .result(result, result.isFailed ? ExitStatus.findings : nil)
