@@ -165,7 +165,10 @@ package struct CommandNeeds: Sendable {
                 without: "the oplog is not examined"),
             .may(
                 .oplog, "find", "collStats", for: "reads how far the oplog reaches back",
-                without: "the oplog is not examined before MongoDB 5.0")),
+                without: "the oplog is not examined before MongoDB 5.0"),
+            .may(
+                .state, "createCollection", "dropCollection", "insert", "update", "remove", "changeStream",
+                for: "tries writes (--prove --write)", without: "the assumptions about writing are not tried")),
     ]
 
     // MARK: Needs that several commands share

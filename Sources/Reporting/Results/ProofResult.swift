@@ -124,7 +124,7 @@ extension Proof.Part {
         var notes: [String] = []
         if let restriction { notes.append(restriction) }
         if known > 0 { notes.append("\(known.counted("case")) left out: this version is known to differ (servers.md)") }
-        if unanswered > 0 {
+        if unanswered > 0, restriction == nil {
             notes.append(
                 "\(unanswered.counted("case")) without an answer" + (firstFailure.map { "; the first: \($0)" } ?? ""))
         }
