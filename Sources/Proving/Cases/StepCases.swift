@@ -49,7 +49,6 @@ package enum StepCases {
         "split: {field: v, by: '-', into: [x, y], remove: true}",
         "unset: {field: v, when: empty}", "unset: {field: v, when: undefined}",
         "unset: {field: 'v.[].city', when: 'null'}",
-        "dedupe: {field: v, by: equal}", "dedupe: {field: v, by: city, keep: last}",
         "default: {field: x, generate: idTime}",
         "cases: [{where: {v: ''}, unset: {field: v}}, {where: {v: {$type: string}}, convert: {field: v, to: int}}, "
             + "{default: {field: v, value: 7}}]",

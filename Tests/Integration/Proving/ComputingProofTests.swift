@@ -62,7 +62,7 @@ import Testing
                     try FaultInjection.$plantedPart.withValue("operator:\(name)#\(mistake)") {
                         var proof = ComputingProof(
                             on: client.collection(place), wireVersion: wireVersion, seed: 1)
-                        for _ in 0..<StepCases.forms.count * 3 where proof.part.differences.isEmpty {
+                        for _ in 0..<StepCases.forms.count * 8 where proof.part.differences.isEmpty {
                             try proof.next()
                         }
                         return !proof.part.differences.isEmpty
@@ -82,7 +82,7 @@ import Testing
                 return try FaultInjection.$plantedPart.withValue("operator:$split#1") {
                     var proof = ComputingProof(
                         on: client.collection(place), wireVersion: try client.hello().maxWireVersion, seed: 1)
-                    for _ in 0..<StepCases.forms.count where proof.part.differences.isEmpty { try proof.next() }
+                    for _ in 0..<StepCases.forms.count * 8 where proof.part.differences.isEmpty { try proof.next() }
                     return proof.part.differences
                 }
             }
