@@ -52,7 +52,7 @@ struct InstanceGenerator {
         guard let stated = schema["bsonType"] ?? schema["type"] else {
             return schema["encrypt"] == nil ? nil : "binData"
         }
-        if case .array(let names) = stated { return random.pick(names.values).text }
+        if case .array(let names) = stated { return names.values.randomElement(using: &random)?.text }
         return stated.text
     }
 
