@@ -88,15 +88,20 @@ extension BSONDocument {
         guard FaultInjection.hasMistake, let fields = try? elements() else { return self }
         return BSONDocument(
             fields.filter { FaultInjection.mistake(in: $0.name, of: "keyword") == nil }.map { field in
-                switch field.value {
-                case .object(let object): (field.name, .object(object.withoutMistaken))
-                case .array(let list):
-                    (field.name, .array(of: list.values.map { $0.document.map { .object($0.withoutMistaken) } ?? $0 }))
-                default: (field.name, field.value)
-                }
+                (field.name, field.name == "enum" ? field.value : field.value.withoutMistaken)
             })
         #else
         return self
         #endif
+    }
+}
+
+extension BSONValue {
+    fileprivate var withoutMistaken: BSONValue {
+        switch self {
+        case .object(let object): .object(object.withoutMistaken)
+        case .array(let list): .array(of: list.values.map(\.withoutMistaken))
+        default: self
+        }
     }
 }

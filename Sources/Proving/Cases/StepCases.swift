@@ -54,6 +54,13 @@ package enum StepCases {
             + "{default: {field: v, value: 7}}]",
     ]
 
+    /// Documents in which a name stands twice; a write of them would end mongod 6.0.
+    static let repeated: [BSONDocument] = [
+        ["_id": 2_000_000, "name": "n", "v": 1, "w": 2, "v": 3], ["_id": 2_000_001, "name": "n", "w": 1, "w": 2],
+        ["_id": 2_000_002, "name": "n", "v": ["a": 1, "a": 2], "w": 1],
+        ["_id": 2_000_003, "v": [["city": 1, "city": 2]]],
+    ]
+
     package static let documents: [BSONDocument] = {
         let values = (OddValues.all + more).filter { $0.name != "a huge text" }
         let plain = values.documents()

@@ -36,7 +36,7 @@ struct ComputingProof: GroupProof {
         defer { turn += 1 }
         // Each step meets the odd values first. Then come random documents, also for jobs of several random steps.
         let (round, index) = turn.quotientAndRemainder(dividingBy: forms.count)
-        let odd = StepCases.documents.dropFirst(round * Self.batch).prefix(Self.batch)
+        let odd = (StepCases.repeated + StepCases.documents).dropFirst(round * Self.batch).prefix(Self.batch)
         if !odd.isEmpty {
             try compare(forms[index].phases, of: forms[index].text, over: Array(odd))
         } else if random.percent(50) {
