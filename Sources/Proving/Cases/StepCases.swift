@@ -62,7 +62,7 @@ package enum StepCases {
     ]
 
     package static let documents: [BSONDocument] = {
-        let values = (OddValues.all + more).filter { $0.name != "a huge text" }
+        let values = (more + OddValues.all).filter { $0.name != "a huge text" }
         let plain = values.documents()
         let neighbours = values.documents().enumerated().map { index, document in
             let parts = ((try? document.elements()) ?? []).dropFirst()

@@ -7,9 +7,9 @@ import Testing
 @Suite struct DoctorProofTests {
     @Test func itComparesWithoutWriting() async throws {
         try await Mongod.shared.withDatabase { database in
-            let before = try await database.pool.run { try $0.databaseNames() }
             let run = try await Program.run([
                 "doctor", "--prove", "--seconds", "2", "--seed", "5", "--output", "json", "--uri", Mongod.shared.uri,
+                "SHIPSHAPE_STATE_DATABASE=\(database.name)",
             ])
             #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
             let json = try BSONDocument(extendedJSON: run.output)
@@ -18,7 +18,7 @@ import Testing
             #expect(groups.compactMap { $0["group"]?.text } == ["judging", "computing", "reading", "writing"])
             #expect(groups.dropLast().allSatisfy { ($0["cases"]?.integer ?? 0) > 0 && $0["differing"]?.integer == 0 })
             #expect(groups.last?["cases"] == 0)
-            #expect(Set(try await database.pool.run { try $0.databaseNames() }).subtracting(before).isEmpty)
+            #expect(try await database.pool.run { try $0.listCollections(of: database.name) }.isEmpty)
         }
     }
 
@@ -72,7 +72,9 @@ import Testing
             try test.job(steps: ["split: {field: name, by: '-', into: [first, last]}"])
             let wrong = try await test.backfill(flags: ["--prove"], plant: "operator:$split#1")
             #expect(wrong.exitCode == 0, "\(wrong.output)\(wrong.errors)")
-            #expect(wrong.output.contains("in another way than this program"), "\(wrong.output)\(wrong.errors)")
+            #expect(
+                (wrong.output + wrong.errors).contains("in another way than this program"),
+                "\(wrong.output)\(wrong.errors)")
             let expected: [BSONDocument] = (0..<20).map { number in
                 ["_id": .integer(number), "name": .string("a-\(number)"), "first": "a", "last": .string("\(number)")]
             }
@@ -87,8 +89,8 @@ import Testing
             for options in [["--dry-run", "--prove"], ["--prove"]] {
                 let run = try await test.backfill(flags: options)
                 #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
-                #expect(
-                    run.output.contains("computes the job's steps as this program does"), "\(run.output)\(run.errors)")
+                let shown = run.output + run.errors
+                #expect(shown.contains("computes the job's steps as this program does"), "\(shown)")
             }
         }
     }
