@@ -2,7 +2,6 @@ import BSON
 import Checking
 import ServerSchema
 
-/// Texts about the collections of a check.
 extension CheckReport {
     /// Returns the remarks that follow the findings of a collection, one per element; empty if there are none.
     func remarks(on collection: Collection) -> [String] {
@@ -65,9 +64,7 @@ extension CheckReport {
         return "\(share) (\(new.grouped) not in the ledger)"
     }
 
-    /// Returns a remark on a collection that the active schema covers and the new schema does not cover.
-    ///
-    /// `nil` if the check has no active schema.
+    /// Returns a remark on a collection that only the active schema covers; `nil` without an active schema.
     func fate(of removed: RemovedCollection) -> String? {
         active.map(\.name).map { active in
             switch removed.documentCount {
@@ -82,10 +79,8 @@ extension CheckReport {
         }
     }
 
-    /// The moment at which all counts were true; `nil` for a single collection, or if the collections were not read as
-    /// of the same moment.
-    ///
-    /// The end of the report states this moment once, so that the collections need not state it.
+    /// The moment at which all counts were true, for the end of the report; `nil` for a single collection, or if the
+    /// collections were not read as of the same moment.
     var commonMoment: String? {
         guard collections.count > 1, let first = collections.first?.reading.moment,
             collections.allSatisfy({ $0.reading.moment == first })
@@ -129,9 +124,7 @@ extension CheckReport {
 }
 
 extension SyncScope {
-    /// A description of the collection's role in sync.
-    ///
-    /// Reports show it as the reason why the verdict does not count the collection's documents.
+    /// The reason why the verdict does not count the collection's documents.
     fileprivate var reason: String {
         switch self {
         case .synced: "synced"

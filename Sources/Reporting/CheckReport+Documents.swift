@@ -3,13 +3,9 @@ import Checking
 import ServerSchema
 
 /// Two parts of the verdict: the part on the documents, and the part on the limit of unsynced documents.
-///
-/// When that limit is reached, sync itself stops.
 extension CheckReport {
-    /// The dialect from which the report takes its words for documents that fail.
-    ///
-    /// If an App Services schema is checked for another engine than Device Sync, the words are those of a validator:
-    /// documents "do not fit".
+    /// The dialect from which the report takes its words for documents that fail; those of a validator for an App
+    /// Services schema that is checked for another engine than Device Sync.
     var words: Dialect { rules.dialect.isOfSync && !isOfDeviceSync ? .jsonSchema : rules.dialect }
 
     var documentsPart: Report.Part {
@@ -56,9 +52,6 @@ extension CheckReport {
     }
 
     /// The sentence on the documents for a schema without sync: a validator or a Prisma schema.
-    ///
-    /// The server refuses to write documents that do not fit a validator; a Prisma client fails to read unfit
-    /// documents.
     private var readingSentence: String {
         switch verdict.band {
         case .safe where failingAlready > 0:
@@ -128,9 +121,8 @@ extension CheckReport {
                 ? "every document was read" : "everything was judged") + ": it is unknown whether the deploy is safe."
     }
 
-    /// A clause with the number of the schema's collections that do not exist; empty if all exist.
-    ///
-    /// The clause is also empty if the verdict counts documents that fail or might fail.
+    /// A clause with the number of the schema's collections that do not exist; empty if all exist, or if the verdict
+    /// counts documents that fail or might fail.
     private var missing: String {
         guard !absent.isEmpty, verdict.stopping + verdict.possiblyStopping == 0 else { return "" }
         return
@@ -141,9 +133,7 @@ extension CheckReport {
     private var failingAlready: Int { total.changes?.alreadyFailing ?? 0 }
     private var fails: String { failingAlready == 1 ? "fails" : "fail" }
 
-    /// The consequence for documents that do not fit the new schema.
-    ///
-    /// The consequence depends on whether sync is enabled, paused or terminated.
+    /// The consequence for documents that do not fit the new schema, which depends on the state of sync.
     private var stop: String {
         if rules.isLive { return rules.dialect.failing(verdict.stopping) }
         return switch sync.state {
@@ -153,10 +143,8 @@ extension CheckReport {
         }
     }
 
-    /// A clause on how many documents would stop syncing.
-    ///
-    /// If the user wants possible findings to count, the clause also has the number of documents that might stop
-    /// syncing.
+    /// A clause on how many documents would stop syncing and, if the user wants possible findings to count, how many
+    /// might.
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
         if rules.isLive, certain + possible == 0 { return "Every document syncs" }
@@ -166,9 +154,8 @@ extension CheckReport {
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
     }
 
-    /// A clause with the number of documents that the user's exceptions cover; empty if there are none.
-    ///
-    /// With an active schema, the number includes only documents that newly fail.
+    /// A clause with the number of documents that the user's exceptions cover (with an active schema, only of those
+    /// that newly fail); empty if there are none.
     private var excepted: String {
         let accepted = (total.changes?.newlyFailing).map { $0 - total.unexcepted.newlyFailing }
         // Without an active schema, `excepted` also counts documents in the ledger. The sentence before this clause
@@ -215,9 +202,7 @@ extension CheckReport {
     }
 }
 
-/// Texts for the verdict on a sync engine other than Device Sync.
-///
-/// They say which documents halt the engine, and which documents and values do not arrive in it.
+/// Texts for the verdict on a sync engine other than Device Sync: what halts it, and what does not arrive in it.
 extension CheckReport {
     /// The sentence on what happens to the documents in the sync engine; `nil` for Device Sync, and without an engine.
     var engineSentence: String? {
@@ -227,8 +212,7 @@ extension CheckReport {
             clauses.append("\(verdict.possiblyStopping.documents) might not arrive unchanged")
         }
         guard !clauses.isEmpty else { return verdict.isPartial ? nothingFound(engine) : everythingArrives(engine) }
-        let already = total.changes?.alreadyFailing ?? 0
-        if already > 0 { clauses.append("\(already.grouped) of them already") }
+        if failingAlready > 0 { clauses.append("\(failingAlready.grouped) of them already") }
         let excepted = total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : ""
         let sentence = clauses.joined(separator: ", ") + excepted + "."
         return verdict.isPartial ? "At least \(sentence)" : sentence

@@ -27,19 +27,15 @@ extension Report.Part {
 
 extension CheckReport {
     /// Returns the verdict's parts that apply, in the order in which they are shown.
-    ///
-    /// The part on documents always applies. The part on the limit of unsynced documents applies only to Device Sync.
-    /// The part on the schema change applies if the check has a schema; for an App Services schema, it applies only to
-    /// Device Sync.
     func parts(ids: IDDisplay) -> [Report.Part] {
         [documentsPart] + (isOfDeviceSync ? [limitPart] : []) + (isChangeJudged ? [changePart(ids)] : [])
     }
 
     /// Returns the headline and its level.
     ///
-    /// If verdicts are wrong, the headline says only that. If several parts are unsafe, the headline is about the part
-    /// with the widest effect. Documents that halt an engine for all users come first. The limit of unsynced documents,
-    /// the schema change and the other documents follow in this order.
+    /// If verdicts are wrong, the headline says only that. If several parts are unsafe, it is about the part with the
+    /// widest effect: documents that halt an engine for all users, the limit of unsynced documents, the schema change,
+    /// the other documents.
     func headline(ids: IDDisplay) -> (text: String, level: Report.Level) {
         if wrongCount > 0 {
             let sentence = "This result is wrong: the server judges \(wrongCount.documents) differently."
@@ -53,9 +49,7 @@ extension CheckReport {
         if haltingCount > 0 { return (documents.sentence, .error) }
         if limitSeverity == .unsafe { return (limit.sentence, .error) }
         if changeSeverity == .unsafe { return (change.sentence, .error) }
-        if !openMoves.isEmpty, documentsSeverity == .safe {
-            return (change.sentence, .warning)
-        }
+        if !openMoves.isEmpty, documentsSeverity == .safe { return (change.sentence, .warning) }
         if verdict.band == .syncMightStop { return (limit.sentence, .error) }
         return (documents.sentence, documentsSeverity == .safe ? .notice : .warning)
     }
@@ -63,8 +57,7 @@ extension CheckReport {
     /// The name of the verdict, such as `documents_do_not_sync`, for programs that read the report.
     ///
     /// If a collection loses its schema, the name says that documents will stop syncing, although none of them fails
-    /// the check. If documents fail under a validator or a Prisma schema, the name is `documents_do_not_fit`. If they
-    /// fail in an engine other than Device Sync, ``engineBandName`` decides.
+    /// the check.
     var bandName: String {
         switch verdict.band {
         case .safe where !lost.isEmpty: DeployVerdict.Band.documentsWillStop.rawValue
@@ -77,8 +70,7 @@ extension CheckReport {
         }
     }
 
-    /// The name of the verdict for an engine other than Device Sync, by the worst outcome of the documents in the
-    /// engine.
+    /// The name for an engine other than Device Sync, by the worst outcome of the documents in the engine.
     private var engineBandName: String {
         let counts = total.engine ?? EngineCounts()
         if counts.halting > 0 { return "documents_halt_engine" }
@@ -87,7 +79,6 @@ extension CheckReport {
     }
 }
 
-/// The part of the verdict that judges the schema change.
 extension CheckReport {
     func changePart(_ ids: IDDisplay) -> Report.Part {
         if let statedChange = active?.statedChange {
@@ -144,9 +135,7 @@ extension CheckReport {
         return shown + (more > 0 ? [rest] : [])
     }
 
-    /// Returns a clause for each partner collection that has the documents as the new schema describes them.
-    ///
-    /// The clause has the number of schema changes that are made in this partner collection, and not in the original.
+    /// Returns a clause for each partner collection, with the number of schema changes that are made there instead.
     private func served(_ change: DiffReport) -> [String] {
         let served = Dictionary(grouping: change.changes.filter { $0.kind.verdict == .served }, by: \.kind.advice)
         return served.sorted { $0.key < $1.key }.map { advice, changes in
@@ -154,16 +143,12 @@ extension CheckReport {
         }
     }
 
-    /// The note that a breaking change can be deployed only in the App Services UI, and a warning if development mode
-    /// is on.
-    ///
-    /// Source: `semantics.md` section 6, note 1.
+    /// The note that only the App Services UI deploys a breaking change, and a warning in development mode
+    /// (`semantics.md` section 6, note 1).
     private var deployment: [String] {
-        ["Deploy a breaking change in the App Services UI: its CLI, its API and GitHub refuse it"]
-            + (sync.isInDevelopment
-                ? [
-                    "Development mode is on: in apps created since 2023-09-13, clients can make breaking changes"
-                ] : [])
+        let mode = "Development mode is on: in apps created since 2023-09-13, clients can make breaking changes"
+        return ["Deploy a breaking change in the App Services UI: its CLI, its API and GitHub refuse it"]
+            + (sync.isInDevelopment ? [mode] : [])
     }
 
     /// A sentence on paused or terminated sync, and on what it means for the change of the schema; `nil` if sync is
@@ -211,10 +196,9 @@ extension DiffReport {
 }
 
 extension CheckReport {
-    /// A table with the numbers of documents that newly fail, already fail or are fixed.
+    /// A table of the documents that newly fail, already fail or are fixed; `nil` without an active schema.
     ///
-    /// Each collection that has such documents has a row. A last row has the total, unless there is exactly one such
-    /// collection. The table is `nil` without an active schema to compare with.
+    /// Each collection that has such documents has a row. Several such collections also have a row with the total.
     var changesTable: Report.Table? {
         guard let total = total.changes, let active else { return nil }
         let compared = collections.compactMap { collection in

@@ -27,8 +27,7 @@ extension EngineCounts {
 }
 
 extension PartOfCheck {
-    /// The part of the check (`--part`) that the report covers, as JSON, with the facts that `check --join` needs to
-    /// join the reports.
+    /// The part of the check (`--part`) that the report covers, with the facts that `check --join` needs.
     var json: ReportValue {
         [
             "number": part.number, "of": part.count, "digest": digest,
@@ -60,8 +59,6 @@ extension JobTrace {
 }
 
 extension ExceptionUse {
-    /// The user's exceptions as JSON: the ones that matched findings, the ones that matched none, and the ones that
-    /// have expired.
     var json: ReportValue {
         [
             "file": file, "matched": matched.map(\.json), "unmatched": unmatched.map(\.json),
@@ -71,15 +68,12 @@ extension ExceptionUse {
 }
 
 extension FindingException {
-    /// The exception that accepts a finding, as JSON.
     var json: ReportValue {
         ["collection": "\(namespace)", "path": path, "rule": rule.rawValue] + acceptance.json
     }
 }
 
 extension Acceptance {
-    /// The user's statement that a finding or a change is accepted, as JSON: its reason, its owner, its expiry date,
-    /// its fingerprint and its position in the file.
     var json: ReportValue {
         [
             "fingerprint": fingerprint?.description, "reason": reason, "owner": owner, "expires": expires,
@@ -89,7 +83,6 @@ extension Acceptance {
 }
 
 extension ViolationGroup {
-    /// Returns the group as JSON: the violation, and the documents that have it.
     func json(ids: IDDisplay, in dialect: Dialect = .appServices) -> ReportValue {
         [
             "rule": violation.rule.rawValue, "vendor_code": violation.rule.vendorCode(in: dialect),
@@ -99,15 +92,13 @@ extension ViolationGroup {
             "exception": exception?.json, "filter": filter, "filter_is_exact": filterIsExact,
             "filter_documents": provenCount,
             "equal_values": equalKeys.map { keys in
-                [
-                    "values": keys.values,
-                    "largest": keys.largest.map {
-                        [
-                            "documents": $0.documents, "sample_ids": ids.json($0.ids),
-                            "value": ids.sample($0.value, at: violation.path),
-                        ] as ReportValue
-                    },
-                ] as ReportValue
+                let largest = keys.largest.map {
+                    [
+                        "documents": $0.documents, "sample_ids": ids.json($0.ids),
+                        "value": ids.sample($0.value, at: violation.path),
+                    ] as ReportValue
+                }
+                return ["values": keys.values, "largest": largest] as ReportValue
             },
         ]
     }
@@ -119,8 +110,7 @@ extension ViolationGroup {
 }
 
 extension Backlinks {
-    /// Returns, as JSON, the numbers of documents that become embedded objects: without a parent document, with one,
-    /// and with several.
+    /// Returns the numbers of documents that become embedded objects: with no, one and several parent documents.
     func json(ids: IDDisplay) -> ReportValue {
         func objects(_ objects: Objects) -> ReportValue {
             ["documents": objects.count, "sample_ids": ids.json(objects.samples)]

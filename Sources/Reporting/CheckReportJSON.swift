@@ -17,9 +17,7 @@ package struct CheckReportJSON: Sendable {
     /// - Parameters:
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
     package init(_ report: CheckReport, ids: IDDisplay = .shown, history: CheckHistory = CheckHistory([])) {
-        self.report = report
-        self.ids = ids
-        self.history = history
+        (self.report, self.ids, self.history) = (report, ids, history)
     }
 
     /// The JSON text, indented, which ends with a line break.

@@ -11,6 +11,20 @@ extension Int {
     package func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(grouped) \(noun)s" }
 }
 
+extension Sequence {
+    /// Returns the elements that have equal keys together, in the order in which the keys first occur.
+    func grouped<Key: Hashable>(by key: (Element) -> Key) -> [(key: Key, elements: [Element])] {
+        var places: [Key: Int] = [:]
+        return reduce(into: []) { groups, element in
+            let key = key(element)
+            let place = places[key, default: groups.count]
+            if place == groups.count { groups.append((key, [])) }
+            groups[place].elements.append(element)
+            places[key] = place
+        }
+    }
+}
+
 /// A part of a whole, which reports show as a percentage.
 struct Share {
     let part: Double

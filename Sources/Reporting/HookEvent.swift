@@ -38,11 +38,8 @@ package struct HookEvent: Sendable {
     package var json: String {
         let event: ReportValue = [
             "event": kind.rawValue, "name": name, "at": time.iso8601, "message": message, "exit_code": code,
-            "waiting_for": waitReasons.map { reason in
-                [
-                    "reason": reason.reason.rawValue, "metric": reason.metric, "value": reason.value,
-                    "limit": reason.limit,
-                ] as ReportValue
+            "waiting_for": waitReasons.map {
+                ["reason": $0.reason.rawValue, "metric": $0.metric, "value": $0.value, "limit": $0.limit] as ReportValue
             },
         ]
         return (JSONReport.head(command, version: Self.schemaVersion) + event).line + "\n"

@@ -29,10 +29,8 @@ package struct PlanFile: Sendable {
         _ job: PlannedJob, path: String?, old: String, new: String, oldPath: String?, newPath: String?,
         follower: String?
     ) {
-        self.job = job
-        self.path = path
+        (self.job, self.path, self.follower) = (job, path, follower)
         (self.old, self.new, self.oldPath, self.newPath) = (old, new, oldPath, newPath)
-        self.follower = follower
     }
 }
 

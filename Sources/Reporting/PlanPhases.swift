@@ -23,9 +23,9 @@ struct PlanPhases {
         var rows: [[Report.Cell]] = []
         if let field = plan.expanded { rows.append(["expand", "by hand: \(field), see the notes", ""]) }
         func add(_ phase: JobFolder.Phase, _ stages: Set<Stage>) {
-            for file in jobs where stages.contains(file.job.stage) {
+            rows += jobs.filter { stages.contains($0.job.stage) }.map { file in
                 let documents = file.job.documents.map { "\($0.needing.grouped) of \($0.all.grouped)" } ?? ""
-                rows.append([phase.rawValue, file.path ?? file.job.name, documents].map { Report.Cell($0) })
+                return [phase.rawValue, file.path ?? file.job.name, documents].map { Report.Cell($0) }
             }
         }
         add(.migrate, [.beforeDeploy, .whileWarning])
@@ -40,8 +40,6 @@ struct PlanPhases {
     }
 
     /// Returns a note for each order of work that has an outage: how clients of each schema read in the meantime.
-    ///
-    /// The plan says it as notes; a job file says it before its steps.
     static func notes(on orders: [WorkOrder], of new: String) -> [String] {
         orders.filter(\.hasOutage).map { order in
             func words(_ title: String) -> String { Explanation.statement(title, of: order) }

@@ -51,9 +51,7 @@ package struct PlanYAML: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the text of a draft: a job file in which every line is a comment.
-    ///
-    /// To use a step, the user removes the comment marks from its lines.
+    /// Returns the text of a draft: a job file in which every line is a comment, until the user removes the marks.
     private func draft(_ head: [String]) -> String {
         let note = Self.comment(
             "\(JobFile.draft) decide on the steps, remove one # from each line below that begins with one, and try "
@@ -62,9 +60,7 @@ package struct PlanYAML: Sendable {
         return (lines + file.job.entries.flatMap(block)).joined(separator: "\n") + "\n"
     }
 
-    /// The lines before the steps: the job's name and its collection, and the settings that apply to the job.
-    ///
-    /// These settings are `schema`, `renames`, `requires` and `reviewed`.
+    /// The lines before the steps: the job, its collection, and the settings that apply to the job.
     private var binding: [String] {
         var lines = ["job: \(file.job.name)", "collection: \(Self.scalar("\(file.job.namespace)"))"]
         if !schemas.isEmpty { lines.append("schema: {\(schemas.joined(separator: ", "))}") }
@@ -170,17 +166,13 @@ package struct PlanYAML: Sendable {
             ]
         }
         if let documents = job.documents {
-            lines += [
-                "",
-                "\(documents.needing.grouped) of \(documents.all.documents) needed it when this was planned.",
-            ]
+            let (needing, all) = (documents.needing.grouped, documents.all.documents)
+            lines += ["", "\(needing) of \(all) needed it when this was planned."]
         }
         return lines
     }
 
-    /// The numbered instructions for the operator of a job that runs before the newer schema is deployed.
-    ///
-    /// They begin with number 2, because `head` has number 1.
+    /// The operator's instructions, from number 2 on, for a job that runs before the deploy; `head` has number 1.
     private var deploy: [String] {
         let lastStep = "Check what is left: \(check)"
         if plan.isBreaking {
@@ -233,9 +225,7 @@ package struct PlanYAML: Sendable {
 
     private var reviews: Int { file.job.entries.count { $0.isActive && $0.review != nil } }
 
-    /// The mark at the beginning of a remark between the steps.
-    ///
-    /// In a draft, the user removes one `#` from each line. A remark has two of them, so it stays a comment.
+    /// The mark at the beginning of a remark: two in a draft, from whose lines the user removes one.
     private var remarkMark: String { file.job.isDraft ? "##" : "#" }
 
     private var ofDocuments: String { (file.job.documents?.all ?? 0).documents }

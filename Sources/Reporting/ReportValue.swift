@@ -11,7 +11,6 @@ enum ReportValue: Sendable {
     /// A BSON value, as relaxed extended JSON on one line.
     case extended(BSONValue)
 
-    /// The JSON text on one line, for JSON lines.
     var line: String { text(nil) }
 
     /// Returns the JSON text, indented by two spaces per level.
@@ -77,14 +76,12 @@ extension ReportValue: ExpressibleByDictionaryLiteral, ReportValueConvertible {
 
     var reportValue: ReportValue { self }
 
-    /// Returns an object with the member `record`: the name of the kind of a JSON line, and the first member of the
-    /// line.
+    /// Returns an object with the member `record`, which begins a JSON line and names its kind.
     static func record(_ name: String) -> ReportValue { ["record": name] }
 
     /// The members of an object; empty for other values.
     var members: [(String, ReportValue)] { if case .object(let members) = self { members } else { [] } }
 
-    /// Returns an object with the members of both objects.
     static func + (left: ReportValue, right: ReportValue) -> ReportValue { .object(left.members + right.members) }
 }
 

@@ -54,18 +54,14 @@ extension RunEstimate {
 }
 
 extension Int {
-    /// Returns a line such as `makes 3 documents unsyncable under the active schema`, with this number of documents.
-    ///
-    /// The line ends with the headroom, if it is known.
-    /// - Parameter verb: the first word of the line.
+    /// Returns a line such as `makes 3 documents unsyncable under the active schema`, with the headroom if it is known.
     func unsyncable(_ verb: String, _ headroom: Headroom?) -> String {
         "\(verb) \(documents) unsyncable under the active schema" + (headroom.map { " (\($0.text))" } ?? "")
     }
 }
 
 extension Headroom {
-    /// The number of unsynced documents and its limit, such as `unsynced documents: 292 in the ledger + 10 pending,
-    /// must stay under 90,000`.
+    /// The text of ``sum`` after `unsynced documents`.
     var text: String { "unsynced documents: \(sum)" }
 
     /// The counts and the limit, such as `292 in the ledger + 10 pending, must stay under 90,000`.
@@ -90,10 +86,7 @@ extension RunStop {
         if case .threshold(let headroom) = self { "the limit of unsynced documents: \(headroom.sum)" } else { reason }
     }
 
-    /// Returns the advice to run the job again.
-    ///
-    /// If the next run would stop for the same reason, the advice also says what to fix first.
-    /// - Parameter job: the name of the job.
+    /// Returns the advice to run the job again and, if the next run would stop for the same reason, what to fix first.
     func remedy(for job: String) -> String {
         switch self {
         case .signal, .timeBudget, .arrivals: "run it again to continue"
@@ -106,10 +99,8 @@ extension RunStop {
 }
 
 extension LedgerCount {
-    /// The number of entries in the ledger, such as `292 in the ledger`.
-    ///
-    /// If several entries are about the same document, the text has both numbers: `292 entries of 290 documents in the
-    /// ledger`.
+    /// The number of entries, such as `292 in the ledger` or, if several are about the same document, `292 entries of
+    /// 290 documents in the ledger`.
     var words: String {
         guard let documents, documents < entries else { return "\(entries.grouped) in the ledger" }
         return "\(entries.entries) of \(documents.documents) in the ledger"

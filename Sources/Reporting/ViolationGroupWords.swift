@@ -42,8 +42,6 @@ struct ViolationGroupWords {
     }
 
     /// A clause with up to three `_id`s of the group, as examples; `nil` if there are none to show.
-    ///
-    /// A JSON report has all `_id`s that the group keeps.
     var samples: String? {
         let samples = (0..<min(3, group.sampleIDs.count)).compactMap(sample)
         return samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))"
@@ -68,19 +66,15 @@ struct ViolationGroupWords {
     /// The mongosh command that finds the documents of the group.
     var command: String { Self.command(for: group, in: collection.reading.namespace ?? collection.namespace) }
 
-    /// Returns the mongosh command that finds the documents of a group in a collection.
-    ///
-    /// If the command also finds other documents, a comment in it says so.
+    /// Returns the mongosh command that finds the documents of a group, with a comment if it also finds others.
     static func command(for group: ViolationGroup, in namespace: Namespace) -> String {
         let name = namespace.collection.quotedAsJSON
         let warning = group.filterIsExact ? "" : "  // finds more than these"
         return "db.getCollection(\(name)).find(\(BSONValue.object(group.filter).shellText))\(warning)"
     }
 
-    /// A clause that compares two counts of the group's documents: the scan's count, and the number that the server
-    /// finds by the group's filter.
-    ///
-    /// `nil` if the server did not count.
+    /// A clause that compares the scan's count with the number that the server finds by the group's filter; `nil` if
+    /// the server did not count.
     var proof: String? {
         guard let proven = group.provenCount else { return nil }
         if proven == group.count { return "proven: the server finds the same number" }
@@ -100,9 +94,7 @@ struct ViolationGroupWords {
         }
     }
 
-    /// Returns the group's sample `_id` at an index; `nil` if `_id`s are hidden.
-    ///
-    /// If the report shows values, the text also has the sample document's value at the path of the violation.
+    /// Returns the group's sample `_id` at an index, with its value if the report shows values; `nil` if it is hidden.
     private func sample(_ index: Int) -> String? {
         guard let id = ids.text(group.sampleIDs[index]) else { return nil }
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
@@ -111,11 +103,8 @@ struct ViolationGroupWords {
 }
 
 extension ViolationGroup {
-    /// The outcome of the group's documents in the sync engine, such as `dropped`.
-    ///
-    /// If the violated rule is not a rule of the engine, the text is the level of the violation.
-    ///
-    /// If the outcome is not certain, the text begins with `might:`.
+    /// The outcome of the group's documents in the sync engine, such as `dropped`, or `might: dropped` if it is not
+    /// certain; without one, the level of the violation.
     var severity: String {
         guard let outcome else { return "\(violation.level)" }
         return violation.level == .possible ? "might: \(outcome.rawValue)" : outcome.rawValue
@@ -123,7 +112,6 @@ extension ViolationGroup {
 }
 
 extension Checking.Level {
-    /// The level of a report entry for a finding whose level in the check is `self`.
     var reported: Report.Level {
         switch self {
         case .certain: .error

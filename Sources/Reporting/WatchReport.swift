@@ -19,9 +19,7 @@ package enum WatchReport {
             [
                 Metric(
                     "unsynced_documents", "Documents that do not sync, by collection.",
-                    counts: counts.collections.map { namespace, count in
-                        (labels + [("collection", "\(namespace)")], count)
-                    }),
+                    counts: counts.collections.map { (labels + [("collection", "\($0)")], $1) }),
                 Metric(
                     "unsynced_documents_total", "Documents that do not sync, in all collections.", labels,
                     counts.total),

@@ -26,7 +26,6 @@ extension DiffReport {
         }
     }
 
-    /// A sentence that says what the breaking changes do to clients.
     private var effectOfBreaking: String {
         if changes.allSatisfy({ $0.kind.verdict != .breaking || $0.code == .removedBeforeDay }) {
             return "Clients may still use what is removed."
@@ -42,8 +41,7 @@ extension DiffReport {
         }
     }
 
-    /// A sentence that says which Prisma clients cannot read documents of other clients: the older clients, the newer
-    /// client, or both.
+    /// The Prisma clients that cannot read documents of other clients: the older clients, the newer one, or both.
     private var failingClients: String {
         switch (worst(\.server), worst(\.client)) {
         case (.breaking, _) where changes.allSatisfy({ $0.kind.verdict != .breaking || $0.code == .uniqueAdded }):
@@ -62,10 +60,8 @@ extension DiffReport {
         return "Older clients fail on documents that the newer one writes (\(count.counted("change")))."
     }
 
-    /// Returns a clause about the user's acceptance of a change; `nil` if the user has not accepted it.
-    ///
-    /// The clause says whether the acceptance is valid or has expired, and names its reason, its owner and its
-    /// position.
+    /// Returns a clause about the user's acceptance of a change, whether it is valid or has expired; `nil` if the user
+    /// has not accepted it.
     func acceptanceWords(of change: SchemaChange) -> String? {
         func words(_ beginning: String, _ accepted: Acceptance) -> String {
             "\(beginning): \(accepted.reason) (\(accepted.owner), \(accepted.location))"
@@ -101,8 +97,6 @@ extension DiffReport {
     }
 
     /// Returns the rank of a change, from 0 for the most severe to 5 for the least severe.
-    ///
-    /// A change that breaks both the server and the clients is more severe than a change that breaks one of them.
     private func rank(_ index: Int) -> Int {
         switch (changes[index].server, changes[index].client) {
         case (.breaking, .breaking): 0
@@ -114,8 +108,7 @@ extension DiffReport {
         }
     }
 
-    /// Returns, as text, the document counts that matter for the change at an index; `nil` if no documents were counted
-    /// for this change.
+    /// Returns the document counts that matter for the change at an index; `nil` if no documents were counted for it.
     func weight(_ index: Int) -> String? {
         guard let weights else { return nil }
         return weights[index]?.words(for: changes[index])
@@ -150,7 +143,6 @@ extension ChangeWeight {
 }
 
 extension ChangeKind.Consequence {
-    /// The consequence of the change, as a clause.
     var words: String {
         switch self {
         case .terminate: "sync must be terminated and re-enabled"

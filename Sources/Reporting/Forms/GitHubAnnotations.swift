@@ -54,7 +54,7 @@ extension GitHubAnnotations {
         }
         properties.append(("title", annotation.title))
         let list = properties.map { "\($0)=\(Self.escaping("%\r\n:,", in: $1))" }.joined(separator: ",")
-        return "::\(annotation.level.rawValue) \(list)::\(Self.escaping("%\r\n", in: annotation.message))"
+        return "::\(annotation.level) \(list)::\(Self.escaping("%\r\n", in: annotation.message))"
     }
 
     /// Returns the text with the special characters in percent encoding, and with misleading characters and the second

@@ -8,8 +8,7 @@ package struct JSONReport: Sendable {
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
     ///   - object: an object with the members that follow those of ``head(_:version:)``.
     init(_ command: String, version: Int = 1, _ object: ReportValue) {
-        head = Self.head(command, version: version)
-        self.object = object
+        (head, self.object) = (Self.head(command, version: version), object)
     }
 
     /// Returns the members that every JSON report has: the versions, the commit and, if there is one, the command.
@@ -63,9 +62,7 @@ package struct JSONReport: Sendable {
             }
     }
 
-    /// The value of the key `record` in the lines of each list, by the list's key in the JSON object.
-    ///
-    /// A list whose key is not in this dictionary has no lines of its own.
+    /// The value of the key `record` in the lines of each list, by the list's key; other lists have no lines.
     private static let records = [
         "changes": "change", "hints": "hint", "notes": "note", "collections": "collection", "groups": "finding",
         "removed_collections": "removed_collection", "findings": "finding", "apps": "app", "jobs": "job",
@@ -75,9 +72,7 @@ package struct JSONReport: Sendable {
         "versions": "version", "refused": "refusal", "files": "file",
         "settings": "setting", "environments": "environment", "checks": "check",
     ]
-    /// The keys of lists inside an element of another list.
-    ///
-    /// Each element of an inner list has its own line, after the line of the element that contains the list.
+    /// The keys of lists inside an element of another list, whose lines follow the line of that element.
     private static let nested: Set = ["groups", "collections", "entries", "not_fitting", "paths"]
     /// The keys that each line of an inner list repeats from the element that contains the list.
     private static let names: Set = ["app", "job", "database", "collection"]
@@ -87,8 +82,6 @@ package struct JSONReport: Sendable {
         "dialect", "engine", "has_schema", "source", "schema", "active", "old", "new", "job", "database", "collection",
         "cover", "strict", "folder", "partner", "ledger", "language",
     ]
-    /// The keys of objects whose members are directly in the `result` line.
-    ///
-    /// The line has the members of `verdict`, for example, but no key `verdict`.
+    /// The keys of objects whose members are directly in the `result` line, without the key.
     private static let results: Set = ["verdict", "counts"]
 }

@@ -12,9 +12,7 @@ package struct JUnitReport: Sendable {
         var place: SourceLocation?
         /// The kind of failure; `nil` if the case passes.
         var failure: String?
-        /// The message about the result of the case, in one line.
         let message: String
-        /// The lines that follow the message of the case; empty if there are none.
         var details = ""
     }
 

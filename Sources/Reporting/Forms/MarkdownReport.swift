@@ -109,9 +109,7 @@ package struct MarkdownReport {
     /// A zero-width space, which splits a word so that GitHub finds no link or mention in it.
     private static let broken = "&#8203;"
 
-    /// Returns text as code for a table cell.
-    ///
-    /// Each `|` is escaped, because even within code it would end the cell.
+    /// Returns text as code for a table cell, with each `|` escaped, because even within code it would end the cell.
     private static func code(_ text: String) -> String {
         let plain = text.printable
         guard !plain.isEmpty else { return "" }

@@ -13,8 +13,7 @@ package struct SARIFReport: Sendable {
     /// The JSON text, which ends with a line break.
     package var text: String {
         let entries = LocatedFindings(report).entries
-        var codes: [String] = []
-        for entry in entries where !codes.contains(entry.code) { codes.append(entry.code) }
+        let codes = entries.grouped(by: \.code).map(\.key)
         let driver: ReportValue = [
             "name": "shipshape", "semanticVersion": Release.version, "rules": codes.map(rule),
         ]

@@ -40,7 +40,6 @@ struct TextGrid {
         return max(1, fitting.count)
     }
 
-    /// Returns the table with only its first columns.
     func prefix(_ count: Int) -> TextGrid {
         TextGrid(columns: Array(columns.prefix(count)), rows: rows.map { Array($0.prefix(count)) }, paint: paint)
     }

@@ -30,8 +30,7 @@ package struct TextLayout: Sendable {
 
     /// Creates the layout for standard output, whether it is a terminal or not.
     package init(width: Int? = nil, isColored: Bool = false) {
-        self.width = width
-        self.isColored = isColored
+        (self.width, self.isColored) = (width, isColored)
     }
 
     package static var file: TextLayout {

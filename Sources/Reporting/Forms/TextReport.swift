@@ -55,10 +55,8 @@ package struct TextReport {
             + part.reasons.map { "    \($0.printable)" }
     }
 
-    /// Returns a line of text for each curve of a chart: the curve's name, a sparkline of its values, and its latest
-    /// value.
-    ///
-    /// On a narrow terminal, the sparkline shows only the newest values.
+    /// Returns a line for each curve of a chart: its name, a sparkline of its values (on a narrow terminal, of the
+    /// newest ones), and its latest value.
     private func lines(_ series: Report.Series) -> [String] {
         let name = series.lines.map(\.name.count).max() ?? 0
         let latest = series.lines.map { $0.values.last.flatMap(\.self).map { Int($0).grouped } ?? "-" }
@@ -140,27 +138,24 @@ package struct TextReport {
     ///
     /// The worst findings come first.
     private var advice: [String] {
-        var kinds: [(code: String, level: Report.Level, lines: [String], subjects: [String])] = []
-        for section in report.sections {
-            guard let column = section.columns.firstIndex(where: \.isAdvice) else { continue }
-            for finding in section.findings {
-                let lines = [finding.cells[column].text] + finding.details
-                let subject = "\(section.name) \(finding.subject)"
-                if let known = kinds.firstIndex(where: { $0.code == finding.code && $0.lines == lines }) {
-                    kinds[known].subjects.append(subject)
-                } else {
-                    kinds.append((finding.code, finding.level, lines, [subject]))
+        let findings = report.sections.flatMap { section in
+            section.columns.firstIndex(where: \.isAdvice).map { column in
+                section.findings.map {
+                    (finding: $0, lines: [$0.cells[column].text] + $0.details, subject: "\(section.name) \($0.subject)")
                 }
-            }
+            } ?? []
         }
+        let kinds = findings.grouped { [$0.finding.code] + $0.lines }.map(\.elements)
         guard !kinds.isEmpty else { return [] }
-        let sorted = Report.Level.allCases.reversed().flatMap { level in kinds.filter { $0.level == level } }
+        let sorted = Report.Level.allCases.reversed().flatMap { level in
+            kinds.filter { $0[0].finding.level == level }
+        }
         return [paint.bold("What to do")]
             + sorted.flatMap { kind in
-                let more = kind.subjects.count > 3 ? " and \((kind.subjects.count - 3).grouped) more" : ""
-                let subjects = kind.subjects.prefix(3).joined(separator: ", ").printable
-                return ["  \(paint(kind.level, kind.code)): \(subjects)\(more)"]
-                    + kind.lines.map { "    \($0.printable)" }
+                let more = kind.count > 3 ? " and \((kind.count - 3).grouped) more" : ""
+                let subjects = kind.prefix(3).map(\.subject).joined(separator: ", ").printable
+                return ["  \(paint(kind[0].finding.level, kind[0].finding.code)): \(subjects)\(more)"]
+                    + kind[0].lines.map { "    \($0.printable)" }
             }
     }
 }

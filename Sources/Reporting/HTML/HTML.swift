@@ -20,7 +20,7 @@ struct HTML: ExpressibleByStringInterpolation {
 
         mutating func appendInterpolation(_ number: Int) { text += "\(number)" }
 
-        mutating func appendInterpolation(_ level: Report.Level) { text += level.rawValue }
+        mutating func appendInterpolation(_ level: Report.Level) { text += "\(level)" }
 
         mutating func appendInterpolation(_ html: HTML) { text += html.text }
 

@@ -127,9 +127,7 @@ enum HTMLFigures {
             """
     }
 
-    /// Returns the line of a series.
-    ///
-    /// A value without neighbours is drawn as a dot, because a line needs two values.
+    /// Returns the line of a series; a value without neighbours is drawn as a dot, because a line needs two values.
     private static func path(_ line: Report.Series.Line, step: Double, maximum: Double) -> HTML {
         var (path, isOpen) = ("", false)
         var dots: [HTML] = []

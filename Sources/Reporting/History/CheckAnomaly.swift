@@ -26,21 +26,18 @@ package struct CheckAnomaly: Hashable, Sendable {
             + "(the median of \(checks.counted("check")))"
     }
 
-    var json: ReportValue {
-        finding.json + ["usual": usual, "checks": checks]
-    }
+    var json: ReportValue { finding.json + ["usual": usual, "checks": checks] }
 }
 
 extension CheckHistory {
     /// The anomalies of the newest check: the findings that apply to more than three times as many documents as usual.
     package var anomalies: [CheckAnomaly] { summaries.isEmpty ? [] : anomalies(at: summaries.count - 1) }
 
-    /// Returns the anomalies of a check: the findings that apply to more than three times as many documents as usual.
+    /// Returns the anomalies of a check.
     ///
-    /// The usual number is the median over the last three to seven checks of the same source, schema and collection. If
-    /// there are two middle numbers, the larger one counts. A finding is no anomaly if there are fewer than three of
-    /// these checks, or if fewer than ten documents have the finding now. Findings that the operator accepts count like
-    /// others. Otherwise, they would look like anomalies once the operator's exception expires.
+    /// Only earlier checks of the same source, schema and collection count. Of two middle numbers, the larger one is
+    /// usual. Findings that the operator accepts count like others. Otherwise, they would look like anomalies once the
+    /// operator's exception expires.
     func anomalies(at index: Int) -> [CheckAnomaly] {
         let now = summaries[index]
         let earlier = summaries[..<index].filter { $0.source == now.source && $0.schema == now.schema }

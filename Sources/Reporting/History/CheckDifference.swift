@@ -20,9 +20,7 @@ struct CheckDifference {
 
     struct Change {
         let kind: Kind
-        /// The finding, with the number of documents that have it now.
-        ///
-        /// If the finding is gone, the number is from the earlier check.
+        /// The finding, with the number of documents that have it now or, if it is gone, had it then.
         let finding: CheckSummary.Finding
         let before, now: Int
     }
@@ -57,7 +55,6 @@ struct CheckDifference {
 
     func count(_ kind: Kind) -> Int { changes.count { $0.kind == kind } }
 
-    /// The number of changes of each kind, in one sentence.
     var sentence: String {
         let schema = isOtherSchema ? " against another schema (\(earlier.schema))" : ""
         let when = "the check of \(earlier.at)\(schema)"

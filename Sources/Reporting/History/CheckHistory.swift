@@ -42,8 +42,7 @@ package struct CheckHistory: Sendable {
         return summaries[..<index].last { $0.source == now.source }.map { CheckDifference(now, since: $0) }
     }
 
-    /// The changes of the newest check's findings since the previous check of the same source; `nil` if this source was
-    /// not checked before.
+    /// The difference of the newest check, as ``difference(at:)`` returns it.
     var difference: CheckDifference? { summaries.isEmpty ? nil : difference(at: summaries.count - 1) }
 }
 

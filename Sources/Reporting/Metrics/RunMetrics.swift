@@ -180,15 +180,7 @@ extension RunMetrics {
         // A run that was stopped may have no final count; the number of remaining documents is then unknown.
         let remaining = reports.compactMap { $0.after.map(\.needing).max() }
         let isKnown = isWhole && remaining.count == reports.count
-        var waits: [(reason: String, seconds: Double)] = []
-        for wait in reports.flatMap(\.work.waits) {
-            let reason = wait.waitReason.reason.rawValue
-            if let index = waits.firstIndex(where: { $0.reason == reason }) {
-                waits[index].seconds += wait.seconds
-            } else {
-                waits.append((reason, wait.seconds))
-            }
-        }
+        let waits = reports.flatMap(\.work.waits).grouped(by: \.waitReason.reason.rawValue)
         found =
             progress(documents, reports.reduce(0) { $0 + $1.work.modified }, seconds) + [
                 Metric(
@@ -199,7 +191,9 @@ extension RunMetrics {
                     reports.flatMap(\.failures).reduce(0) { $0 + $1.count }),
                 Metric(
                     "throttled_seconds", "How long the run waited, by the reason.",
-                    waits.map { (labels + [("reason", $0.reason)], $0.seconds) }),
+                    waits.map { reason, waits in
+                        (labels + [("reason", reason)], waits.reduce(0) { $0 + $1.seconds })
+                    }),
             ]
         guard let headroom = reports.compactMap(\.headroom).last else { return }
         found += entries(of: headroom.ledger) + [self.headroom(headroom.documents)]

@@ -8,13 +8,8 @@ package import ServerSchema
 /// made from the result. A report's texts are not escaped: each renderer escapes them for its format.
 package struct Report: Sendable {
     /// The severity of a verdict, a finding or an amount.
-    package enum Level: String, Hashable, Sendable, CaseIterable, Comparable {
+    package enum Level: Hashable, Sendable, CaseIterable, Comparable {
         case good, notice, warning, error
-
-        /// Orders levels by severity, the worst last.
-        package static func < (left: Level, right: Level) -> Bool {
-            (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
-        }
     }
 
     /// The command that made the report.
@@ -47,10 +42,7 @@ package struct Report: Sendable {
     package var style = Style()
 
     package init(command: String, title: String, headline: String, level: Level) {
-        self.command = command
-        self.title = title
-        self.headline = headline
-        self.level = level
+        (self.command, self.title, self.headline, self.level) = (command, title, headline, level)
     }
 }
 
@@ -167,9 +159,7 @@ extension Report {
         package var isCode = false
 
         package init(_ text: String, level: Level? = nil, isCode: Bool = false) {
-            self.text = text
-            self.level = level
-            self.isCode = isCode
+            (self.text, self.level, self.isCode) = (text, level, isCode)
         }
 
         package init(stringLiteral text: String) { self.init(text) }

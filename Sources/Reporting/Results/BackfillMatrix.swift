@@ -40,27 +40,19 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// The notes on all databases.
+    /// The notes on all databases, each once, after the names of the databases that it applies to.
     ///
-    /// Each note appears once, after the names of the databases that it applies to. These names are left out if the
-    /// note applies to every database with a report.
-    ///
-    /// Notes that differ only in the name of their database count as one note, which then contains the name of the
-    /// database in the job file.
+    /// The names are left out if the note applies to every database with a report. Notes that differ only in the name
+    /// of their database count as one note, which then contains the name of the database in the job file.
     private var notes: [String] {
-        var places: [(note: String, databases: [String])] = []
-        for entry in found.entries {
-            let notes = entry.report?.notes ?? []
-            for note in notes.map({ $0.replacing(" \(entry.database).", with: " \(found.own).") }) {
-                if let index = places.firstIndex(where: { $0.note == note }) {
-                    places[index].databases.append(entry.database)
-                } else {
-                    places.append((note, [entry.database]))
-                }
+        let notes = found.entries.flatMap { entry in
+            (entry.report?.notes ?? []).map {
+                (text: $0.replacing(" \(entry.database).", with: " \(found.own)."), database: entry.database)
             }
         }
-        return places.map { note, databases in
-            databases.count == found.reports.count ? note : "\(databases.joined(separator: ", ")): \(note)"
+        return notes.grouped(by: \.text).map { text, notes in
+            let databases = notes.map(\.database).joined(separator: ", ")
+            return notes.count == found.reports.count ? text : "\(databases): \(text)"
         }
     }
 

@@ -196,10 +196,9 @@ extension BackfillPlan {
 }
 
 extension Report {
-    /// Removes the texts that the command has already shown in the plan.
+    /// Removes the texts that the command has already shown in the plan, but no section with documents to fix.
     ///
-    /// The function keeps each section that lists documents which the operator has to fix. If the run is done, the
-    /// function also removes the table of the run's steps, because it mostly repeats the table of the plan.
+    /// Of a run that is done, the table of the steps is removed, too, because it mostly repeats the plan's.
     fileprivate mutating func remove(shownBy plan: BackfillPlan, isDone: Bool) {
         if isDone { tables.removeAll { $0.title == [StepCount].tableTitle } }
         notes.removeAll(where: plan.notes.contains)

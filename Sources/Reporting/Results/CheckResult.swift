@@ -38,11 +38,8 @@ package struct CheckResult: Reportable {
         let headline = found.rules.isLive ? history.compared(sentence) : sentence
         var report = Report(command: "check", title: title, headline: headline, level: level)
         report.file = places?.file
-        report.parts = found.parts(ids: ids).map { part in
-            var part = part
-            part.isFailure = isFailure(part)
-            return part
-        }
+        report.parts = found.parts(ids: ids)
+        for index in report.parts.indices { report.parts[index].isFailure = isFailure(report.parts[index]) }
         report.figures.facts = facts
         report.figures.footer =
             "\(found.readCount.documents) of \(found.source) read in \(found.duration.seconds.inTenths) s"
@@ -70,10 +67,8 @@ package struct CheckResult: Reportable {
     }
 
     private var title: String {
-        let names = [
-            found.active?.change?.old ?? found.active?.statedChange?["old"]?.text,
-            found.active?.change?.new ?? found.active?.statedChange?["new"]?.text,
-        ]
+        let (judged, stated) = (found.active?.change, found.active?.statedChange)
+        let names = [judged?.old ?? stated?["old"]?.text, judged?.new ?? stated?["new"]?.text]
         let change = names.compactMap(\.self).joined(separator: " → ")
         return (change.isEmpty ? "" : "\(change) on ") + found.source
     }

@@ -26,7 +26,7 @@ package struct DiffVersionsResult: Reportable {
 
     private var notes: [String] {
         // Most notes are the same for every version, so each note is listed only once.
-        reports.flatMap(\.notes).reduce(into: []) { notes, note in if !notes.contains(note) { notes.append(note) } }
+        reports.flatMap(\.notes).grouped(by: \.self).map(\.key)
     }
 
     package var json: JSONReport {

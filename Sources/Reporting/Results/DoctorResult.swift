@@ -52,11 +52,11 @@ package struct DoctorResult: Reportable {
     package var json: JSONReport {
         let checks = found.findings.map { finding in
             [
-                "area": finding.area.rawValue, "name": finding.name, "level": finding.level.rawValue,
+                "area": finding.area.rawValue, "name": finding.name, "level": "\(finding.level)",
                 "message": finding.message, "remedy": finding.remedy,
             ] as ReportValue
         }
-        let counts = Report.Level.allCases.map { ($0.rawValue, ReportValue.integer(found.count(of: $0))) }
+        let counts = Report.Level.allCases.map { ("\($0)", ReportValue.integer(found.count(of: $0))) }
         return JSONReport(
             "doctor", ["source": found.source, "checks": checks, "counts": ReportValue.object(counts)])
     }
@@ -78,7 +78,7 @@ package struct DoctorResult: Reportable {
             code: finding.name, message: finding.message,
             asides: finding.remedy.map { ["to fix: \($0)"] } ?? [],
             cells: [
-                Report.Cell(finding.level.rawValue, level: finding.level), Report.Cell(finding.name),
+                Report.Cell("\(finding.level)", level: finding.level), Report.Cell(finding.name),
                 Report.Cell(finding.message), Report.Cell(finding.remedy ?? ""),
             ])
     }

@@ -52,7 +52,7 @@ package struct ImportResult: Reportable {
         }
         report.style.sectionKind = "file"
         report.sections = [
-            Report.Section(name: source, columns: ["note", "line", "path", "what"], findings: groups.map(\.finding))
+            Report.Section(name: source, columns: ["note", "line", "path", "what"], findings: findings)
         ].filter { !$0.findings.isEmpty }
         report.notes = advice
         return report
@@ -82,46 +82,28 @@ package struct ImportResult: Reportable {
         return (isAboutStrings && !keepsStrings ? [strings] : []) + [check].compactMap(\.self)
     }
 
-    /// The notes, grouped by code and message.
-    ///
-    /// The groups are sorted by the kind of their notes. Groups of one kind are in the order of their first notes.
-    private var groups: [Group] {
-        var groups: [Group] = []
-        var places: [String: Int] = [:]
-        for note in imported.notes {
-            let key = "\(note.code) \(note.message)"
-            if let place = places[key] {
-                groups[place].notes.append(note)
-            } else {
-                places[key] = groups.count
-                groups.append(Group(notes: [note], first: note))
-            }
+    /// The notes, grouped by code and message; the groups are in the order of their kinds, then of their first notes.
+    private var findings: [Report.Finding] {
+        let groups = imported.notes.grouped { "\($0.code) \($0.message)" }.map(\.elements)
+        return ImportNote.Kind.allCases.flatMap { kind in
+            groups.filter { $0[0].kind == kind }.map { finding($0, $0[0]) }
         }
-        return ImportNote.Kind.allCases.flatMap { kind in groups.filter { $0.first.kind == kind } }
     }
 
-    /// Notes with the same code and message, on several parts of a schema.
-    private struct Group {
-        var notes: [ImportNote]
-        let first: ImportNote
-
-        /// The paths of the notes: at most three, then the number of the others.
-        private var paths: String {
-            var seen: Set<String> = []
-            let paths = notes.map { "\($0.path)" }.filter { seen.insert($0).inserted }
-            let shown = paths.prefix(3).joined(separator: ", ")
-            return paths.count > 3 ? "\(shown) and \((paths.count - 3).grouped) more" : shown
-        }
-
-        var finding: Report.Finding {
-            Report.Finding(
-                level: first.kind.level, code: first.code.rawValue, subject: paths, place: first.location,
-                message: "\(paths): \(first.message)",
-                cells: [
-                    Report.Cell(first.kind.singular, level: first.kind.level), "\(first.location.line)", .code(paths),
-                    Report.Cell(first.message),
-                ])
-        }
+    /// Returns the finding for notes with the same code and message as the first one, on several parts of a schema.
+    ///
+    /// It names at most three of their paths, and counts the others.
+    private func finding(_ notes: [ImportNote], _ first: ImportNote) -> Report.Finding {
+        let all = notes.grouped { "\($0.path)" }.map(\.key)
+        let more = all.count > 3 ? " and \((all.count - 3).grouped) more" : ""
+        let paths = all.prefix(3).joined(separator: ", ") + more
+        return Report.Finding(
+            level: first.kind.level, code: first.code.rawValue, subject: paths, place: first.location,
+            message: "\(paths): \(first.message)",
+            cells: [
+                Report.Cell(first.kind.singular, level: first.kind.level), "\(first.location.line)", .code(paths),
+                Report.Cell(first.message),
+            ])
     }
 }
 

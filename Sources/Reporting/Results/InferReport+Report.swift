@@ -142,10 +142,6 @@ extension InferReport: Reportable {
 
     private var failing: Int { collections.reduce(0) { $0 + $1.outcome.failing } }
 
-    /// The headline, and its level.
-    ///
-    /// The headline has the number of proposed schemas, and the number of documents that do not fit them. If no schema
-    /// accepts as many documents as `--cover` requires, the headline says so instead.
     private var headline: (text: String, level: Report.Level) {
         let verb = failing == 1 ? "does" : "do"
         guard isWithinCover else {

@@ -175,9 +175,7 @@ extension JobStatus {
 
     private var skippedCount: Int { skipped.reduce(0) { $0 + $1.count } }
 
-    /// The documents per second of a running, waiting or paused job.
-    ///
-    /// `nil` for a job in another state, because the rate of its last run would mislead the reader.
+    /// The documents per second; `nil` in other states, because the rate of the last run would mislead the reader.
     private var rateShown: Double? { [.running, .waiting, .paused].contains(state) ? work.rate : nil }
 
     private static func mark(_ mark: Control.Mark) -> String {

@@ -127,10 +127,6 @@ package struct PlanResult: Reportable {
     }
 
     /// A sentence on the documents that the jobs repair, and on what they leave; each document counts once.
-    /// - Parameters:
-    ///   - failing: the number of documents that fail now.
-    ///   - jobs: the jobs in words.
-    ///   - count: the number of jobs.
     private func headlineOfRepairs(of failing: Int, _ jobs: String, _ count: Int) -> String {
         let suggested = plan.entries.count { $0.role == .manual && !$0.suggestions.isEmpty }
         let findings =
@@ -164,11 +160,10 @@ package struct PlanResult: Reportable {
         return open.isEmpty ? "\(first)." : "\(first). Left for you: \(open)."
     }
 
-    /// The lines that propose the next commands.
+    /// The lines that propose the next commands, such as a dry run of the jobs that run before the deploy.
     ///
     /// There are none if no job can be tried yet, or if the operator first has to decide on a guess of the plan, for
-    /// example on a possible rename. A plan from two schemas proposes a dry run of the jobs that run before the newer
-    /// schema is deployed. A plan of repairs proposes ``nextOfRepairs``.
+    /// example on a possible rename.
     private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
@@ -285,11 +280,6 @@ package struct PlanResult: Reportable {
     }
 
     /// Returns the lines that explain the state of an entry: the state with its reason, and the remarks.
-    ///
-    /// An active step gets a line only for its review and for each remark. An inactive step gets its state, unless the
-    /// next step serves the same change or finding. If a partner collection serves the change, there are only the
-    /// remarks.
-    /// - Parameter word: the entry's state, as the table shows it.
     private func state(of entry: PlanEntry, _ word: String, isFollowed: Bool) -> [String] {
         switch entry.role {
         case _ where entry.partner != nil: return entry.remarks

@@ -25,19 +25,17 @@ package struct ProofResult: Reportable {
         }
         return isFailed
             ? "\(server) does not answer what a proof asks."
-            : "\(server) agrees with this program: "
-                + "\(cases.counted("case")), no difference."
+            : "\(server) agrees with this program: \(cases.counted("case")), no difference."
     }
 
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
-        let rows = proof.parts.map { part in [part.group.rawValue, part.amount, part.time, part.outcome] }
-        let widths = (0..<3).map { column in rows.map(\.[column].count).max() ?? 0 }
-        let lines = zip(proof.parts, rows).flatMap { part, row in
-            let line =
-                "  \(row[0].padded(to: widths[0]))  \(row[1].paddedLeft(to: widths[1]))  "
-                + "\(row[2].paddedLeft(to: widths[2]))  \(row[3])"
-            return [line] + part.notes.flatMap { $0.printable.wrapped(to: layout.width, indent: 4) }
+        let rows = proof.parts.map { part in
+            [part.group.rawValue, part.amount, part.time, part.outcome].map { Report.Cell($0) }
+        }
+        let grid = TextGrid(columns: ["", .number(""), .number(""), ""], rows: rows, paint: paint)
+        let lines = zip(proof.parts, grid.lines(within: nil)?.rows ?? []).flatMap { part, lines in
+            lines + part.notes.flatMap { $0.printable.wrapped(to: layout.width, indent: 4) }
         }
         var blocks = [paint(level, headline)] + (lines.isEmpty ? [] : [lines.joined(separator: "\n")])
         blocks += proof.differences.map { difference in
@@ -96,12 +94,7 @@ package struct ProofResult: Reportable {
     }
 }
 
-extension String {
-    fileprivate func paddedLeft(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
-}
-
 extension BSONDocument {
-    /// The document as extended JSON.
     fileprivate var shown: String { (try? extendedJSON()) ?? "\(self)" }
 }
 

@@ -32,9 +32,7 @@ package struct UnsyncedResult: Reportable {
             "database": collection.namespace?.database,
             "collection": collection.namespace?.collection, "documents": collection.documentCount,
             "entries": collection.entryCount,
-            "reasons": collection.reasons.map {
-                ["reason": $0.text, "entries": $0.entryCount] as ReportValue
-            },
+            "reasons": collection.reasons.map { ["reason": $0.text, "entries": $0.entryCount] as ReportValue },
             "is_covered": collection.explanation.map { $0.counts != nil },
             "explained": collection.explanation?.counts.map(counts),
             "groups": (collection.explanation?.groups ?? []).map { $0.json(ids: ids) },
@@ -108,14 +106,12 @@ package struct UnsyncedResult: Reportable {
         return counts.failing + counts.possible > 0
     }
 
-    /// Returns a section on why documents of a collection still fail; `nil` if they were not checked, or if none fails.
-    ///
-    /// If the schema does not cover the collection, the section says so instead.
+    /// Returns a section on why documents of a collection still fail, or that the schema does not cover it; `nil` if
+    /// they were not checked, or if none fails.
     private func explained(_ collection: UnsyncedReport.Collection) -> Report.Section? {
         guard let namespace = collection.namespace, let explanation = collection.explanation else { return nil }
         guard explanation.counts != nil else {
-            return Report.Section(
-                name: "\(namespace)", summary: "not covered by \(found.schema ?? "the schema")")
+            return Report.Section(name: "\(namespace)", summary: "not covered by \(found.schema ?? "the schema")")
         }
         guard !explanation.groups.isEmpty else { return nil }
         let checked = CheckReport.Collection(
@@ -129,10 +125,7 @@ package struct UnsyncedResult: Reportable {
 }
 
 extension UnsyncedReport {
-    /// A headline, and its level.
-    ///
-    /// The headline has the number of unsynced documents and the headroom of the app with the most ledger entries. If
-    /// there is no ledger, or if it is empty, the headline says so.
+    /// A sentence on the unsynced documents and the headroom of the app with the most ledger entries, and its level.
     var headline: (text: String, level: Report.Level) {
         guard !ledgers.isEmpty else {
             return ("No ledger: there is no collection of unsynced documents in \(source).", .good)

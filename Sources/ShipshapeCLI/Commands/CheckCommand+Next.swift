@@ -13,9 +13,7 @@ internal import ServerSchema
 /// The parts of `check` that use its report: they propose the next command, find the positions of the findings, add
 /// exceptions, and store the failing documents.
 extension CheckCommand {
-    /// Returns where the parts of the schema are in its files; reports show these positions with findings.
-    ///
-    /// Returns `nil` if the operator names no schema, and for the schema `live`, which has no files.
+    /// Returns where the parts of the schema are in its files, for reports; `nil` without a schema, and for `live`.
     func places(in schema: ServerSchema) -> SchemaPlaces? {
         guard let argument = subject.schema, !argument.isLive else { return nil }
         let revision = GitRevision(argument.name)

@@ -252,17 +252,15 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
 
     /// Returns the folder for the counts of this run; `nil` if `--history` names none.
     ///
-    /// Throws if the folder cannot be written, so that the check fails before it reads documents, and not afterwards.
+    /// It must be writable already now, so that the check does not read documents in vain.
     private func historyFolder() throws -> HistoryFolder? {
         guard case .folder(let name)? = severity.history else { return nil }
         return try HistoryFolder.forWriting(
             name, reading: [subject.schema?.name, comparison.active?.name, subject.source])
     }
 
-    /// Returns the database for the counts of this run; `nil` if `--history` names none.
-    ///
-    /// The database is on the deployment that is checked. For a dump, it is on the deployment that the connection flags
-    /// name.
+    /// Returns the database for the counts of this run, on the deployment that is checked or, for a dump, that the
+    /// connection flags name; `nil` if `--history` names none.
     private func historyDatabase(_ pool: ClientPool?) async throws -> HistoryDatabase? {
         guard let history = severity.history, case .database(let name) = history else { return nil }
         let pool = try pool ?? connection.pool()
@@ -328,9 +326,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         return try await run.check(source: source, connection: try ledgerPool())
     }
 
-    /// Returns the pool for reading the ledger when a dump is checked; the dump itself has no ledger.
-    ///
-    /// Returns `nil` unless `--uri` names a deployment, and if the setting `ledger` is `none`.
+    /// Returns the pool for reading the ledger when a dump, which has none, is checked; `nil` unless `--uri` names a
+    /// deployment, and if the setting `ledger` is `none`.
     private func ledgerPool() throws -> ClientPool? {
         connection.uri == nil || LedgerPlace.stated == LedgerLocation.none ? nil : try connection.pool()
     }
@@ -408,9 +405,7 @@ extension CheckCommand {
         return ["\(names.joined(separator: ", ")) \(effect): \(reason)"]
     }
 
-    /// Returns the location of the ledger of unsynced documents.
-    ///
-    /// Without the setting `ledger`, only Device Sync has a ledger. A Prisma schema has none in any case.
+    /// Returns the location of the ledger: without the setting, only Device Sync has one, and a Prisma schema never.
     func location(for schema: ServerSchema) -> LedgerLocation {
         guard schema.dialect != .prisma else { return .none }
         return isOfDeviceSync(schema) || LedgerPlace.stated != nil ? LedgerPlace.location : .none

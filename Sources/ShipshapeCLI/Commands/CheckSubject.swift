@@ -70,10 +70,8 @@ struct CheckSubject {
         return schema
     }
 
-    /// Returns the collections of a database that are checked.
-    ///
-    /// With an ObjectBox model, these are its synced collections. Without a model, they are the collections that the
-    /// server lists for the user, apart from views, time series and system collections.
+    /// Returns the collections of a database that are checked: those that an ObjectBox model syncs or, without a model,
+    /// those that the server lists.
     private static func collections(
         of database: String, _ model: ObjectBoxModel?, _ command: CheckCommand
     ) async throws -> [Namespace] {
@@ -99,9 +97,7 @@ struct CheckSubject {
 }
 
 extension CollectionSchema {
-    /// Creates a schema that every document fits.
-    ///
-    /// The check uses this schema if the operator gives none for the collection.
+    /// Creates the schema of a check without a schema, which every document fits.
     init(withoutSchema namespace: Namespace) {
         self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
         dialect = .jsonSchema

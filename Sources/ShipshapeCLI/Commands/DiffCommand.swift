@@ -189,9 +189,7 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
     }
 }
 
-/// Counts, before the new schema is deployed, the documents that each schema change affects.
-///
-/// Each collection is read once.
+/// Counts the documents that each schema change affects before the new schema is deployed; reads a collection once.
 struct ChangeCensus {
     private let changes: [SchemaChange]
 

@@ -8,10 +8,7 @@ internal import ServerSchema
 struct ComparedSchemas {
     let old: ServerSchema
     let new: ServerSchema
-    /// The only collection to compare; `nil` for all.
-    ///
-    /// This is the collection of `--collection`. Without the flag, it is the collection that a schema in a single file
-    /// describes.
+    /// The only collection to compare: that of `--collection` or of a schema in a single file; `nil` for all.
     let only: Namespace?
     /// Whether the old schema is of Prisma 6, and the new one a contract of Prisma 8.
     let isUpgrade: Bool

@@ -29,8 +29,6 @@ extension CommandConfiguration {
 }
 
 /// The page of `-h`: the usage, at most ten options and the examples of a command, on one screen.
-///
-/// `--help` shows the whole page.
 enum BriefHelp {
     private static let mostOptions = 10
     private static let width = 80

@@ -1,9 +1,7 @@
 internal import Checking
 internal import SchemaChange
 
-/// The settings of the app that its export does not contain.
-///
-/// They affect which documents sync.
+/// The settings of the app that affect which documents sync, and that its export does not contain.
 enum AppSettings {
     /// The assumptions of a check about the app.
     static var assumptions: CheckOptions {

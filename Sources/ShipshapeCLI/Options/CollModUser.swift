@@ -1,9 +1,8 @@
 internal import Files
 internal import Foundation
 
-/// The second user of `enforce`, who runs `collMod`, the only command by which it changes the collection.
-///
-/// This user needs `collMod` on the collection, and nothing else.
+/// The second user of `enforce`, who runs `collMod`, the only command by which it changes the collection, and who needs
+/// no other privilege.
 enum CollModUser {
     /// The name and the password that the settings give; `nil` if one user runs all commands.
     /// - Throws: ``PasswordFileError``; ``UsageError`` if there is no password.

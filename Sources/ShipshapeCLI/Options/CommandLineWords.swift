@@ -2,9 +2,7 @@ internal import ArgumentParser
 internal import ServerSchema
 
 /// Finds two errors in a command line that the argument parser accepts: an unknown command, and an option that is given
-/// twice.
-///
-/// If an option is given twice, the parser would use only its last value.
+/// twice, of which the parser would use only the last value.
 enum CommandLineWords {
     /// The options that may be given several times, as their help says.
     private static let repeatable: Set<String> = [

@@ -18,9 +18,7 @@ extension CompletionKind {
         }
     }
 
-    /// The fields of the schemas on the command line, or else of the schema in `shipshape.yml`.
-    ///
-    /// Each field is written with the title of its type, such as `Pet.toy`, as `--rename` and `--default` take it.
+    /// The fields of the schemas on the command line, or else in `shipshape.yml`, with their types, such as `Pet.toy`.
     static var fields: CompletionKind {
         .custom { words, _, _ in
             Candidates.safe(

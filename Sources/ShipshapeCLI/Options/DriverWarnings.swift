@@ -2,9 +2,7 @@ internal import BSON
 internal import Mongo
 internal import Synchronization
 
-/// Shows warnings about parts of a connection string that the driver ignores.
-///
-/// Without this type, the driver would only log these warnings.
+/// Shows warnings about parts of a connection string that the driver ignores, and that it would only log.
 enum DriverWarnings {
     private static let shown = Mutex<Set<String>>([])
 

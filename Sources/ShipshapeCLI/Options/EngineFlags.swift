@@ -38,8 +38,7 @@ struct EngineFlags: ParsableArguments {
         return settings
     }
 
-    /// Throws if the operator chose the engine Device Sync, and the schema is not an App Services schema.
-    /// - Throws: ``UsageError``.
+    /// Throws ``UsageError`` if the operator chose Device Sync, and the schema is not an App Services schema.
     func check(for schema: ServerSchema) throws {
         guard engine == .deviceSync, schema.dialect != .appServices else { return }
         throw UsageError(Self.needsSchema)

@@ -3,9 +3,7 @@ internal import Files
 internal import Jobs
 internal import SystemPackage
 
-/// A job that the operator controls, given by its name or by the path of its file.
-///
-/// The name is enough, because an operator who pauses a job at night might not have its file.
+/// A job that the operator controls, given by its name, because its file might not be there at night, or by its file.
 struct JobArgument: ExpressibleByArgument {
     private let text: String
 

@@ -43,9 +43,7 @@ struct OutputFlags: ParsableArguments {
         try show(output == .text ? TerminalText.safe(text, isColored: isColored) : text, reporting: result)
     }
 
-    /// Shows a text on standard output and writes the result to the files that the operator asked for.
-    ///
-    /// If a file cannot be written, the text and the other files are still written.
+    /// Shows a text on standard output and writes the files that the operator asked for, even if one of them fails.
     func show(_ text: String, reporting result: some Reportable) throws {
         var failures: [any Error] = []
         for path in report {

@@ -36,9 +36,7 @@ struct SchemaArgument: ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// Whether the argument is `live`, which means the validators that the collections have now.
-    ///
-    /// A file or folder with the name `live` is written as `./live`.
+    /// Whether the argument means the validators that the collections have now; a file of that name is `./live`.
     var isLive: Bool { name == LiveSchema.name }
 
     /// Reads the schema.
@@ -109,9 +107,7 @@ struct SchemaArgument: ExpressibleByArgument {
         namespace?.database ?? Settings.current.database
     }
 
-    /// Calls `read` with the path of the schema.
-    ///
-    /// For a git revision, this is the path of a copy, which is removed afterwards.
+    /// Calls `read` with the path of the schema or, for a git revision, of a copy, which is removed afterwards.
     private func reading(
         _ takesPrisma: Bool, _ read: (String) throws -> ServerSchema
     ) async throws -> ServerSchema {

@@ -29,9 +29,7 @@ enum Console {
         return Int(size.ws_col)
     }
 
-    /// Opens `/dev/null` for each standard stream that is closed.
-    ///
-    /// Otherwise the next socket would get the number of the closed stream, and results would be written to the socket.
+    /// Opens `/dev/null` for each closed standard stream, so that no socket gets its number, and results with it.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
             // All lower descriptors are open, so `open` returns the number of the closed stream. For standard output,
@@ -96,9 +94,7 @@ enum Console {
         error(lines.joined(separator: "\n"), isColored: isColored || showsLinks)
     }
 
-    /// Whether the command line asks for JSON.
-    ///
-    /// The arguments are searched without the argument parser, because errors can occur before the parser runs.
+    /// Whether the command line asks for JSON, which must be known for errors before the argument parser runs, too.
     static let speaksJSON: Bool = {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         return ["json", "jsonl"].contains { form in

@@ -87,10 +87,8 @@ struct ErrorPlace {
         return false
     }
 
-    /// Returns the message with the file's name as a link.
-    ///
-    /// Returns the message unchanged if the terminal shows no links, if the file does not exist, or if the message does
-    /// not begin with the file's name.
+    /// Returns the message with the file's name as a link, if the terminal shows links, the file exists, and the
+    /// message begins with its name.
     func linked(in message: String) -> String {
         let name = location.file.printable
         guard Console.showsLinks, message.hasPrefix(name), (try? FilePath(location.file).stat()) != nil else {

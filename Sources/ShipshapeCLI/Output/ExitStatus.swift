@@ -51,9 +51,7 @@ enum ExitStatus: Int32, Error {
     /// Whether another run may succeed even if the operator changes nothing.
     var isPassing: Bool { [.unavailable, .stopped, .held].contains(self) }
 
-    /// Creates the exit code for the outcome of a job.
-    ///
-    /// Returns `nil` if the job ended without a stop and without findings, because the exit code is then 0.
+    /// Creates the exit code for the outcome of a job; `nil` for code 0, without a stop and without findings.
     init?(of report: BackfillReport) {
         guard report.outcome.stop == nil else {
             self = .stopped
@@ -183,9 +181,7 @@ enum ExitStatus: Int32, Error {
 }
 
 extension ExitStatus {
-    /// Returns the remedy for a ``MongoError``, because the text of such an error contains none.
-    ///
-    /// The result is empty for any other error, and if no remedy is known.
+    /// Returns the remedy for a ``MongoError``, whose text has none; empty for other errors, and if none is known.
     private static func remedy(for error: any Error) -> String {
         guard let error = error as? MongoError else { return "" }
         if error.code == .passwordMissing {

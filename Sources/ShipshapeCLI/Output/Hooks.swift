@@ -7,9 +7,7 @@ internal import Synchronization
 /// A command that fails causes a warning.
 final class Hooks: Sendable {
     private let timeLimit: Duration
-    /// The task that runs the last command.
-    ///
-    /// Each task first waits for the task of the previous command.
+    /// The task that runs the last command, after it has waited for the task of the previous one.
     private let last = Mutex<Task<Void, Never>?>(nil)
 
     init(timeLimit: Duration) { self.timeLimit = timeLimit }

@@ -20,9 +20,7 @@ enum Log {
 
     private static let bootstrapped: Void = LoggingSystem.bootstrap { LineHandler(label: $0) }
 
-    /// Returns a logger that writes `job` in each of its lines.
-    ///
-    /// `job` is the name of a job, or another title such as `watch`.
+    /// Returns a logger that writes the name of a job, or another title such as `watch`, in each of its lines.
     static func logger(of job: String) -> Logger {
         _ = bootstrapped
         return Logger(label: job)

@@ -1,9 +1,7 @@
 internal import Concurrency
 internal import Glibc
 
-/// Checks the system's limits on the process.
-///
-/// Without the check, the Swift runtime would end the process without a message when it reaches a limit.
+/// Checks the system's limits on the process, because the Swift runtime ends without a message where it reaches one.
 enum ProcessLimits {
     /// The minimum number of files and sockets that a command has to be able to open at once.
     private static let files: rlim_t = 64

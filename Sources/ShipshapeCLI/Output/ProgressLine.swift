@@ -28,15 +28,11 @@ final class ProgressLine: Sendable {
     /// - Parameters:
     ///   - total: the total amount of work; `nil` or 0 if it is unknown.
     ///   - isTotalOfTheRest: whether `total` excludes the work of earlier runs.
-    init(
-        _ title: String, total: Int?, isTotalOfTheRest: Bool = false, unit: String = "documents", isShown: Bool
-    ) {
+    init(_ title: String, total: Int?, isTotalOfTheRest: Bool = false, unit: String = "documents", isShown: Bool) {
         self.title = title.printable
         logger = Log.logger(of: title)
         self.total = total.flatMap { $0 > 0 ? $0 : nil }
-        self.isTotalOfTheRest = isTotalOfTheRest
-        self.unit = unit
-        self.isShown = isShown
+        (self.isTotalOfTheRest, self.unit, self.isShown) = (isTotalOfTheRest, unit, isShown)
         guard isShown else { return }
         let interval: Duration = Console.isInteractive ? .milliseconds(200) : .seconds(15)
         let task = Task { [weak self] in

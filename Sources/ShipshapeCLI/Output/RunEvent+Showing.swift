@@ -4,9 +4,7 @@ internal import Reporting
 internal import Running
 
 extension RunEvent {
-    /// Shows the event on the progress line.
-    ///
-    /// If `quiet` is `true`, hides progress messages, but still shows waits and warnings.
+    /// Shows the event on the progress line; if `quiet`, only waits and warnings.
     func show(on progress: ProgressLine, quiet: Bool) {
         if case .chunk(let documents, _) = self { return progress.add(documents) }
         if case .resumed(_, let documents) = self { progress.addEarlier(documents) }
@@ -14,9 +12,7 @@ extension RunEvent {
         progress.note(line, level: level)
     }
 
-    /// The message for the operator and its level; `nil` for an event that only moves the progress bar.
-    ///
-    /// The level is, for example, `info` for progress and `notice` for a wait.
+    /// The message for the operator and its level, such as `notice` for a wait; `nil` if only the progress bar moves.
     var message: (line: String, level: Logger.Level)? {
         switch self {
         case .chunk: return nil

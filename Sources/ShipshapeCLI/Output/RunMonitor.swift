@@ -127,9 +127,7 @@ final class RunMonitor: Sendable {
         hooks.run(hook, "--on \(event.rawValue)", input: notification.json, variables: notification.variables)
     }
 
-    /// Writes the metrics file.
-    ///
-    /// A write error does not end the run, because it may be temporary, such as a full disk.
+    /// Writes the metrics file; an error, such as a full disk, may be temporary, and does not end the run.
     private func write(_ phase: RunMetrics.Phase) {
         guard let path = flags?.metrics else { return }
         let seconds = started.duration(to: .now).seconds

@@ -82,9 +82,7 @@ final class TerminationSignals: Sendable {
     }
 }
 
-/// Decides the effect of a termination signal.
-///
-/// During the work, the signal asks the work to stop. Before and after the work, it ends the process.
+/// Decides the effect of a termination signal: during the work, it asks the work to stop; else, it ends the process.
 final class Interruption: Sendable {
     /// The flag that asks the work to stop; a termination signal during the work raises it.
     let stop = StopSignal()

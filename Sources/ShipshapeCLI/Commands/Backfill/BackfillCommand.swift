@@ -48,8 +48,7 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
 
     static let brief = [
         "--dry-run", "--show-values", "--yes", "--deployed", "--max-runtime", "--allow-unsync", "--databases",
-        "--until",
-        "--uri", "--output",
+        "--until", "--uri", "--output",
     ]
 
     @Argument(help: "The job file, several of them, or a folder of job files.", completion: .file())
@@ -213,10 +212,8 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
         return outcome
     }
 
-    /// Returns the lines that propose the next commands: one checks the result of a finished run, and one undoes the
-    /// job.
-    ///
-    /// A line is left out if its command is not possible.
+    /// Returns the lines that propose the next commands, if they are possible: one checks the result of a finished run,
+    /// and one undoes the job.
     private func nextCommands(after job: Job) -> [String] {
         var commands: [String] = []
         if let next = job.nextSchema {

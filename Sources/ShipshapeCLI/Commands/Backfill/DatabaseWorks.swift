@@ -10,9 +10,7 @@ internal import Scanning
 internal import Steps
 internal import Synchronization
 
-/// Runs a backfill in many databases, one after the other.
-///
-/// Each database has its own job. The outcomes of all jobs are kept for the report.
+/// Runs a backfill in many databases, one after the other, with a job for each, and keeps the outcomes for the report.
 struct DatabaseWorks {
     private let flags: BackfillCommand
     private let pool: ClientPool
@@ -111,9 +109,7 @@ struct DatabaseWorks {
         codes.append(code)
     }
 
-    /// Whether the job would probably fail with the same error in every other database.
-    ///
-    /// If `true`, the run ends.
+    /// Whether the job would probably fail with the same error in every other database, so that the run ends.
     private static func isOfAll(_ error: any Error) -> Bool {
         switch error {
         case let error as MongoError: error.isTransient || error.isAuthentication || error.isConfiguration

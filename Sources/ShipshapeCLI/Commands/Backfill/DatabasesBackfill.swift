@@ -12,10 +12,8 @@ internal import Running
 internal import Scanning
 internal import Steps
 
-/// A backfill in several databases that have the same collections.
-///
-/// The backfill runs in one database after the other, so that its load is never more than the load of a single
-/// backfill.
+/// A backfill in several databases that have the same collections, one after the other, so that the load is never more
+/// than that of a single backfill.
 struct DatabasesBackfill {
     private let flags: BackfillCommand
     private let job: JobInDatabases
@@ -32,8 +30,7 @@ struct DatabasesBackfill {
         var isOpen: Bool { state != "done" && state != "undone" }
     }
 
-    /// Creates the backfill of a job in all databases that match a pattern.
-    /// - Parameter pattern: the pattern that the databases' names match.
+    /// Creates the backfill of a job in all databases whose names match a pattern.
     /// - Throws: ``UsageError`` for a job that names several databases; errors of reading the job's schemas.
     init(_ flags: BackfillCommand, of file: Job, in pattern: String) throws {
         if let (namespace, location) = file.elsewhere {
@@ -134,8 +131,7 @@ struct DatabasesBackfill {
 
     /// Shows the databases in which the job runs and the notes on the job, then asks for confirmation.
     ///
-    /// A note says, for example, that a change cannot be undone. With `--yes`, the user is not asked. With `--yes` and
-    /// `--quiet`, nothing is shown either.
+    /// With `--yes`, the user is not asked. With `--yes` and `--quiet`, nothing is shown either.
     private func confirm(_ places: [Place], _ missing: [String]) throws {
         let names = { (isMeant: (Place) -> Bool) in places.filter(isMeant).map(\.database).joined(separator: ", ") }
         let lines = [

@@ -33,10 +33,8 @@ struct JobRun {
         }
     }
 
-    /// Throws an error if the run must not begin.
-    ///
-    /// The run must not begin if the job is paused, or if the job requires that its next schema is deployed first. It
-    /// must not begin either if it would make too many documents unsyncable for the limit of unsynced documents.
+    /// Throws an error if the job is paused, if it requires that its next schema is deployed first, or if it would make
+    /// too many documents unsyncable for the limit of unsynced documents.
     func check(_ plan: BackfillPlan) throws {
         let runner = makeRunner()
         try runner.checkDeploy(of: plan)

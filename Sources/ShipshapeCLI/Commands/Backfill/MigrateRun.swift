@@ -16,24 +16,16 @@ struct MigrateRun {
     let output: OutputFlags
     let isDryRun: Bool
     let monitor: RunMonitor
-    /// The names of the jobs that were already applied and run again.
-    ///
-    /// A job runs again if its next schema was deployed after the job ran, or because of the flag `--again`.
+    /// The applied jobs that run again, because their next schema was deployed since then, or because of `--again`.
     private let again: Set<String>
     private(set) var report: MigrationReport
 
     init(
         pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, registry: JobRegistry,
-        options: RunOptions,
-        output: OutputFlags, isDryRun: Bool, monitor: RunMonitor
+        options: RunOptions, output: OutputFlags, isDryRun: Bool, monitor: RunMonitor
     ) {
-        self.pending = pending
-        self.pool = pool
-        self.registry = registry
-        self.options = options
-        self.output = output
-        self.isDryRun = isDryRun
-        self.monitor = monitor
+        (self.pending, self.pool, self.registry, self.options) = (pending, pool, registry, options)
+        (self.output, self.isDryRun, self.monitor) = (output, isDryRun, monitor)
         again = Set(plan.items.filter(\.runsAgain).map(\.entry.name))
         report = MigrationReport(isDryRun: isDryRun, plan)
     }

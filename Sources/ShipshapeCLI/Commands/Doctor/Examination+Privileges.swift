@@ -64,11 +64,8 @@ extension Examination {
         }
     }
 
-    /// Returns the collections and databases that the commands would work on.
-    ///
-    /// These are the collections of the schema or, without a schema, all databases that the user sees. The state
-    /// database is added. The ledger is added if the user names it, if there is no schema, or if the schema is one for
-    /// sync.
+    /// Returns the collections of the schema or, without a schema, all databases that the user sees; the state
+    /// database; and the ledger, if the user names it, if there is no schema, or if the schema is one for sync.
     private func places(on pool: ClientPool) async throws -> WorkPlaces {
         let apps = LedgerPlace.apps(of: [schema])
         var places = WorkPlaces(state: StateDatabase.name)

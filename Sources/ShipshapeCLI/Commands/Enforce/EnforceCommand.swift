@@ -135,9 +135,8 @@ struct EnforceCommand: WritingCommand {
         }
     }
 
-    /// Checks the privileges, and returns the pool for the commands that change the collection's validator.
-    ///
-    /// If the operator names another user for these commands, the pool connects as that user.
+    /// Checks the privileges, and returns the pool for the commands that change the collection's validator, for which
+    /// the operator may name another user.
     private func changing(_ pool: ClientPool, _ places: WorkPlaces) async throws -> ClientPool {
         guard !mode.status, !mode.dryRun else {
             try await pool.requirePrivileges(for: "enforce --dry-run", on: places)

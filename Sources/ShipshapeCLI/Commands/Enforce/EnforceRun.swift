@@ -79,9 +79,7 @@ struct EnforceRun {
         return try await deployment.with { try $0.read(for: validator, restarts: restarts) }
     }
 
-    /// Does the next step and returns the state of the enforcement after it.
-    ///
-    /// If a signal asks the command to stop during the step, the run ends after the step.
+    /// Does the next step, and returns the state after it; a signal during the step ends the run after the step.
     private func advance(from state: Enforcement.State) async throws -> Enforcement.State {
         interruption.beginWork()
         try await deployment.with { try $0.advance(from: state) }

@@ -5,9 +5,7 @@ internal import Files
 internal import JobState
 internal import Mongo
 
-/// A collection whose validator is tightened, with the deployment that holds it.
-///
-/// Each read and each step runs on a separate thread.
+/// A collection whose validator is tightened, and its deployment; each read and step runs on a separate thread.
 struct EnforcedDeployment {
     let namespace: Namespace
     let reading: ClientPool

@@ -13,10 +13,9 @@ internal import ServerSchema
 internal import Steps
 internal import Watching
 
-/// The collections and databases that a command works on.
+/// The collections and databases on which a command works, and on which the role for it must give privileges.
 ///
-/// The role for the command must give privileges on them. The command's files name them; without a file, the operator
-/// names the collections.
+/// The command's files name them; without a file, the operator names the collections.
 struct GrantSubject {
     private(set) var places: WorkPlaces
     /// Whether the operator gave `live` as the schema, which means the validators of the collections.

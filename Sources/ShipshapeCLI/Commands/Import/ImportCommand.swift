@@ -21,9 +21,8 @@ struct ImportCommand: OfflineCommand {
             document in JSON or YAML, a Prisma schema (a file or a folder), whose validator accepts what the client \
             reads, or a contract of Prisma 8, whose validator is Prisma's own. With --writes, a validator accepts what \
             the client writes. The result is a validator, {"$jsonSchema": …}, which check, diff and lint take as \
-            SCHEMA. \
-            References are written out. Each choice of a BSON type, and each part of the schema that a validator \
-            cannot express, has a note; read them before you use the validator. No server is asked.
+            SCHEMA. References are written out. Each choice of a BSON type, and each part of the schema that a \
+            validator cannot express, has a note; read them before you use the validator. No server is asked.
 
             The validator goes to standard output and the notes to standard error. With --out, the validator goes to \
             a file, or into a folder as DB.COLL.json, and the notes to standard output.

@@ -23,9 +23,8 @@ struct LedgerFollowCommand: WritingCommand {
             Reads every collection of SCHEMA once, then checks each document that changes, and keeps a collection of \
             the documents that do not sync. Its entries have the form of the sync engine's ledger, with path, rule and \
             time added. An entry is removed when its document fits or is deleted. check, ledger show and backfill read \
-            the collection that the setting ledger names. With --engine, \
-            the documents that another sync engine halts at, drops or \
-            takes a value from are kept as well.
+            the collection that the setting ledger names. With --engine, the documents that another sync engine halts \
+            at, drops or takes a value from are kept as well.
 
             A watch that was stopped or killed continues where it ended. If the oplog no longer holds what happened \
             since, it says so and reads the collection again. Apart from that, it writes only its own state, \

@@ -20,11 +20,10 @@ struct LedgerShowCommand: ConnectedCommand {
             "ledger show schemas/v2 --report unsynced.html",
         ],
         details: """
-            The ledger is searched for in __realm_sync and in the per-app databases __realm_sync_<app id>, unless \
-            the setting ledger names it. It is read, and never written. With SCHEMA, every document \
-            in the ledger is checked \
-            now: whether it still fails and why, fits, or no longer exists. If it fits or no longer exists, its entry \
-            is stale.
+            The ledger is searched for in __realm_sync and in the per-app databases __realm_sync_<app id>, unless the \
+            setting ledger names it. It is read, and never written. With SCHEMA, every document in the ledger is \
+            checked now: whether it still fails and why, fits, or no longer exists. If it fits or no longer exists, \
+            its entry is stale.
 
             Exit code 1 means that the ledger has documents; with SCHEMA, only that one of them still fails, might \
             fail, or is in a collection that SCHEMA does not cover. An app at its limit always gives 1. Without a \

@@ -5,9 +5,7 @@ internal import Reporting
 internal import Synchronization
 internal import Watching
 
-/// Shows the events of a watch to the operator, and reports them to other programs.
-///
-/// The reports are a file of metrics, and a shell command of the operator.
+/// Shows the events of a watch to the operator, and reports them to a file of metrics and to a shell command.
 final class WatchShowing: Sendable {
     private struct State {
         var failure: OutputError?

@@ -26,9 +26,8 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
             With one SCHEMA, the jobs repair the documents that fail it now, whatever the reason. All documents of the \
             deployment are read, as by check. Each finding gets a step, or a remark why no step repairs it, with a \
             filter that finds the documents. A step that can change none of them is not planned. With --engine, the \
-            jobs also repair what halts that sync engine, which comes first, and what it drops or loses; \
-            then no schema \
-            is needed.
+            jobs also repair what halts that sync engine, which comes first, and what it drops or loses; then no \
+            schema is needed.
 
             With two, OLD is the active schema and NEW the one to deploy: each an App Services app folder, one \
             schema.json, a folder of them, a MongoDB validator file, a schema.prisma or a folder of .prisma files, or \
@@ -214,9 +213,8 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         return surveyed
     }
 
-    /// Returns the outcome that shows the plan.
-    ///
-    /// Without a folder, the jobs go to standard output, and the report on the plan goes to standard error.
+    /// Returns the outcome that shows the plan: without a folder, the jobs go to standard output, and the report on the
+    /// plan goes to standard error.
     private func outcome(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) -> CommandOutcome {
         let (jobs, partners) = (files.files, files.partners)
         let result = PlanResult(

@@ -122,9 +122,8 @@ struct PlanFiles {
         }
     }
 
-    /// Returns the files that an earlier plan wrote for these collections and that no job of this plan replaces.
-    ///
-    /// A file that no plan wrote is not returned, even if its name matches.
+    /// Returns the files of these collections that an earlier plan, and not the operator, wrote, and that no job of
+    /// this plan replaces.
     private func leftovers(of collections: Set<Namespace>) -> [FilePath] {
         guard let folder = folder.map({ FilePath($0) }) else { return [] }
         let planned = Set(files.compactMap(\.path) + partners.compactMap(\.path))
@@ -195,10 +194,8 @@ struct NamedSchema {
 }
 
 extension Job {
-    /// Whether both jobs do the same, although their texts may differ.
-    ///
-    /// Such jobs have the same name, collection, schemas, steps and limits. They also agree on whether to keep a
-    /// journal, and on whether to wait until the next schema is deployed.
+    /// Whether both jobs have the same name, collection, schemas, steps and limits, and agree on the journal and on the
+    /// wait for the deploy, although their texts may differ.
     fileprivate func saysTheSame(as other: Job) -> Bool {
         (name, namespace, activeSchema, nextSchema) == (
             other.name, other.namespace, other.activeSchema, other.nextSchema

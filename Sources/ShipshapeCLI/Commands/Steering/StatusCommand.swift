@@ -137,10 +137,7 @@ struct StatusCommand: ConnectedCommand, ExcludingCommand {
     }
 }
 
-/// The output of `--watch`.
-///
-/// As text on a terminal, each update replaces the previous one. In all other cases, each update follows the previous
-/// one.
+/// The output of `--watch`: as text on a terminal, each update replaces the previous one; otherwise, it follows it.
 struct WatchScreen {
     let isTerminal: Bool
 
