@@ -1,6 +1,5 @@
 package import BSON
 package import JobState
-import Running
 
 /// An event of a run, as a hook reads it: counts and words, but no documents.
 package struct HookEvent: Sendable {

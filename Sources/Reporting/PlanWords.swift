@@ -2,7 +2,6 @@ import BSON
 import Checking
 import Enforcing
 import JobState
-import Jobs
 import Planning
 
 /// Texts that a plan has in every output format.

@@ -1,7 +1,6 @@
 import BSON
 import Checking
 import JobReports
-import Jobs
 import Running
 
 extension BackfillReport {

@@ -1,5 +1,3 @@
-import BSON
-
 /// HTML in which each interpolated text is escaped and becomes one line.
 struct HTML: ExpressibleByStringInterpolation {
     let text: String

@@ -4,7 +4,6 @@ import Concurrency
 package import JobReports
 package import JobState
 import Running
-import ServerSchema
 import Steps
 
 /// The metrics of the runs of one check or one job, for a Prometheus textfile.

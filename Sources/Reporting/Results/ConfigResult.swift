@@ -1,5 +1,3 @@
-import BSON
-
 /// The settings, in every output format, each with its value and its source.
 package struct ConfigResult: Reportable {
     /// A setting with its value and its source: a flag, an environment variable, a line of the configuration file, or

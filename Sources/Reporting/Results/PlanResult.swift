@@ -1,6 +1,5 @@
 import BSON
 import Checking
-import Jobs
 package import Planning
 import SchemaChange
 import ServerSchema

@@ -63,23 +63,23 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     static let exclusions: [Exclusion<Self>] = {
-        let source = Exclusion<Self>.Given("--source") { $0.subject.source != nil }
-        let databases = Exclusion<Self>.Given("--databases") { $0.subject.databases != nil }
-        let part = Exclusion<Self>.Given("--part") { $0.scan.part != nil }
-        let sample = Exclusion<Self>.Given("--sample") { $0.scan.reading.sample != nil }
-        let filter = Exclusion<Self>.Given("--where") { $0.scan.reading.filter != nil }
-        let count = Exclusion<Self>.Given("--count-groups") { $0.failures.evidence.countGroups }
-        let prove = Exclusion<Self>.Given("--prove") { $0.failures.prove }
-        let links = Exclusion<Self>.Given("--follow-links") { $0.severity.followLinks }
-        let accept = Exclusion<Self>.Given("--accept") { $0.accepting.accept != nil }
-        let expires = Exclusion<Self>.Given("--expires") { $0.accepting.expires != nil }
-        let failures = Exclusion<Self>.Given("--failures") { !$0.failures.failures.isEmpty }
-        let history = Exclusion<Self>.Given("--history") { $0.severity.history != nil }
-        let map = Exclusion<Self>.Given("--map") { !$0.scan.map.isEmpty }
-        let join = Exclusion<Self>.Given("--join") { $0.subject.join }
-        let active = Exclusion<Self>.Given("--active") { $0.comparison.active != nil }
-        let engine = Exclusion<Self>.Given("--engine") { $0.engine.named != nil }
-        let values = Exclusion<Self>.Given("--show-values") { $0.privacy.showValues }
+        let source = Given("--source") { $0.subject.source != nil }
+        let databases = Given("--databases") { $0.subject.databases != nil }
+        let part = Given("--part") { $0.scan.part != nil }
+        let sample = Given("--sample") { $0.scan.reading.sample != nil }
+        let filter = Given("--where") { $0.scan.reading.filter != nil }
+        let count = Given("--count-groups") { $0.failures.evidence.countGroups }
+        let prove = Given("--prove") { $0.failures.prove }
+        let links = Given("--follow-links") { $0.severity.followLinks }
+        let accept = Given("--accept") { $0.accepting.accept != nil }
+        let expires = Given("--expires") { $0.accepting.expires != nil }
+        let failures = Given("--failures") { !$0.failures.failures.isEmpty }
+        let history = Given("--history") { $0.severity.history != nil }
+        let map = Given("--map") { !$0.scan.map.isEmpty }
+        let join = Given("--join") { $0.subject.join }
+        let active = Given("--active") { $0.comparison.active != nil }
+        let engine = Given("--engine") { $0.engine.named != nil }
+        let values = Given("--show-values") { $0.privacy.showValues }
         return Exclusion<Self>.apart(
             source, each: [filter, sample, part], "a dump is read as a whole: leave one of them out")
             + Exclusion<Self>.apart(

@@ -1,7 +1,6 @@
 internal import BSON
 internal import Check
 internal import Checking
-internal import Concurrency
 internal import Files
 internal import Mongo
 internal import ServerSchema

@@ -69,8 +69,8 @@ struct DiffCommand: ConnectedCommand, ExcludingCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     static let exclusions: [Exclusion<Self>] = {
-        let accept = Exclusion<Self>.Given("--accept") { $0.accepting.accept != nil }
-        let expires = Exclusion<Self>.Given("--expires") { $0.accepting.expires != nil }
+        let accept = Given("--accept") { $0.accepting.accept != nil }
+        let expires = Given("--expires") { $0.accepting.expires != nil }
         return [
             .needs(expires, accept, "say the reason with it"),
             .needs(accept, expires, "name the last day, such as 2027-01-31, or never"),

@@ -50,6 +50,8 @@ protocol ExcludingCommand: ParsableCommand {
 }
 
 extension ExcludingCommand {
+    typealias Given = Exclusion<Self>.Given
+
     /// Refuses a command line that breaks a rule of the table.
     /// - Throws: `ValidationError` with the sentence of the first such rule.
     func checkExclusions() throws {

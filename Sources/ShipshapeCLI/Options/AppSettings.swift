@@ -1,5 +1,4 @@
 internal import Checking
-internal import SchemaChange
 
 /// The settings of the app that affect which documents sync, and that its export does not contain.
 enum AppSettings {

@@ -1,9 +1,6 @@
 internal import ArgumentParser
-internal import BSON
 internal import Concurrency
 internal import Glibc
-internal import Jobs
-internal import Mongo
 
 /// A duration, written as on the command line: `500ms`, `30s`, `10m`, `2h`.
 struct DurationArgument: ExpressibleByArgument {

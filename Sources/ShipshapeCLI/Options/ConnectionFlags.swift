@@ -3,7 +3,6 @@ internal import BSON
 internal import Files
 internal import Foundation
 internal import Mongo
-internal import ServerSchema
 internal import Synchronization
 
 /// The options that select the deployment and the settings.

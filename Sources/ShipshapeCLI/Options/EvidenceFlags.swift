@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import BSON
 internal import Check
-internal import Files
 internal import JobState
 internal import Jobs
 internal import Reporting

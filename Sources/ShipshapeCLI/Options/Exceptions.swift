@@ -1,5 +1,3 @@
-internal import ArgumentParser
-internal import BSON
 internal import Check
 internal import Checking
 internal import Files

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Reporting
 
 /// An event for which the operator can name a command.
 enum Hook: String, CaseIterable {

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Files
 internal import Reporting
-internal import SystemPackage
 
 /// The options for the form of a command's result, and for the report files to which it is written.
 struct OutputFlags: ParsableArguments {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import BSON
-internal import Files
 internal import Jobs
 internal import Reporting
 

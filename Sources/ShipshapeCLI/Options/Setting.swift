@@ -4,9 +4,7 @@ internal import Check
 internal import Checking
 internal import Concurrency
 internal import JobState
-internal import Reporting
 internal import Scanning
-internal import SchemaChange
 internal import ServerSchema
 
 /// A setting that `shipshape.yml` or a `SHIPSHAPE_…` variable can set.

@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import Files
 internal import LocatedYAML
 internal import SchemaChange

@@ -3,7 +3,6 @@ internal import Check
 internal import Concurrency
 internal import Foundation
 internal import Logging
-internal import Reporting
 internal import Synchronization
 
 /// Shows the progress of a command.

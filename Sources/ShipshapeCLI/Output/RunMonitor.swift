@@ -1,5 +1,4 @@
 internal import BSON
-internal import Checking
 internal import Concurrency
 internal import Files
 internal import Foundation

@@ -81,24 +81,24 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
     @OptionGroup(title: "Connection") var protection: ProtectionFlags
     @OptionGroup(title: "Output") var output: OutputFlags
 
-    private static let ids = Exclusion<Self>.Given("--ids") { $0.selection.ids != nil }
-    private static let part = Exclusion<Self>.Given("--part") { $0.selection.part != nil }
-    private static let databases = Exclusion<Self>.Given("--databases") { $0.selection.databases != nil }
-    private static let failures = Exclusion<Self>.Given("--failures") { $0.selection.failures != nil }
+    private static let ids = Given("--ids") { $0.selection.ids != nil }
+    private static let part = Given("--part") { $0.selection.part != nil }
+    private static let databases = Given("--databases") { $0.selection.databases != nil }
+    private static let failures = Given("--failures") { $0.selection.failures != nil }
     /// The options that apply to one job.
     private static let ofOne = [
-        ids, part, databases, failures, Exclusion<Self>.Given("--no-journal") { $0.selection.noJournal },
-        Exclusion<Self>.Given("--show-values") { $0.preview.showValues },
+        ids, part, databases, failures, Given("--no-journal") { $0.selection.noJournal },
+        Given("--show-values") { $0.preview.showValues },
     ]
     /// The options that apply to several jobs.
     private static let ofSeveral = [
-        Exclusion<Self>.Given("--until") { $0.several.until != nil },
-        Exclusion<Self>.Given("--again") { $0.several.again },
+        Given("--until") { $0.several.until != nil },
+        Given("--again") { $0.several.again },
     ]
 
     static let exclusions: [Exclusion<Self>] =
         Exclusion<Self>.apart(
-            Exclusion<Self>.Given("--dry-run") { $0.preview.dryRun }, each: [ids, part],
+            Given("--dry-run") { $0.preview.dryRun }, each: [ids, part],
             "a dry run reads the whole collection: leave one of them out")
         + Exclusion<Self>.apart(
             databases, each: [ids, part, failures], "it applies to one database: run the job in each by itself")

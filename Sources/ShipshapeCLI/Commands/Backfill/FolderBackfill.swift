@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import BSON
 internal import Backfill
 internal import Concurrency
@@ -12,7 +11,6 @@ internal import Reporting
 internal import Running
 internal import Scanning
 internal import Steps
-internal import SystemPackage
 
 /// The run of several jobs by `backfill FOLDER` or `backfill FILE…`: the pending ones in order, each once.
 struct FolderBackfill {

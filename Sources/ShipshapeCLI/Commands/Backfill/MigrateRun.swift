@@ -3,7 +3,6 @@ internal import Concurrency
 import JobReports
 internal import Jobs
 internal import Mongo
-internal import Reporting
 internal import Running
 internal import Steps
 

@@ -69,13 +69,12 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
     @OptionGroup(title: "Output") var output: OutputFlags
 
     static var exclusions: [Exclusion<Self>] {
-        let prove = Exclusion<Self>.Given("--prove") { $0.prove }
+        let prove = Given("--prove") { $0.prove }
         return [
-            .needs(Exclusion<Self>.Given("--write") { $0.write }, prove, "only the comparison tries writes"),
-            .needs(Exclusion<Self>.Given("--seconds") { $0.seconds != nil }, prove, "it is the time of the comparison"),
-            .needs(Exclusion<Self>.Given("--seed") { $0.seed != nil }, prove, "it determines the compared cases"),
-            .apart(
-                prove, Exclusion<Self>.Given("--settings") { $0.settings != nil }, "each of them has its own result"),
+            .needs(Given("--write") { $0.write }, prove, "only the comparison tries writes"),
+            .needs(Given("--seconds") { $0.seconds != nil }, prove, "it is the time of the comparison"),
+            .needs(Given("--seed") { $0.seed != nil }, prove, "it determines the compared cases"),
+            .apart(prove, Given("--settings") { $0.settings != nil }, "each of them has its own result"),
         ]
     }
 

@@ -6,7 +6,6 @@ internal import Concurrency
 internal import Foundation
 internal import Jobs
 internal import Mongo
-internal import Privileges
 internal import Reporting
 internal import Running
 internal import Scanning

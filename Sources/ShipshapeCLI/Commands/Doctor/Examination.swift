@@ -2,7 +2,6 @@ internal import Check
 internal import Checking
 internal import Foundation
 internal import JobReports
-internal import Jobs
 internal import LocatedYAML
 internal import Mongo
 internal import Reporting

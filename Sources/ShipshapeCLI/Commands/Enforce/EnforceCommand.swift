@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import BSON
-internal import Check
-internal import Checking
 internal import Enforcing
 internal import Files
 internal import Jobs

@@ -2,12 +2,8 @@ internal import ArgumentParser
 internal import BSON
 internal import Check
 internal import Files
-internal import Jobs
-internal import Mongo
 internal import Privileges
-internal import Reporting
 internal import ServerSchema
-internal import SystemPackage
 
 /// The command `shipshape grants [COMMAND] [FILE]`.
 struct GrantsCommand: OfflineCommand {

@@ -92,13 +92,13 @@ struct InferCommand: ConnectedCommand, ExcludingCommand {
     }
 
     static let exclusions: [Exclusion<Self>] = {
-        let source = Exclusion<Self>.Given("--source") { $0.source != nil }
+        let source = Given("--source") { $0.source != nil }
         return [
             .apart(
-                source, Exclusion<Self>.Given("--where") { $0.reading.filter != nil },
+                source, Given("--where") { $0.reading.filter != nil },
                 "a dump is read as a whole: leave one of them out"),
             .needs(
-                Exclusion<Self>.Given("--force") { $0.force }, Exclusion<Self>.Given("--out") { $0.out != nil },
+                Given("--force") { $0.force }, Given("--out") { $0.out != nil },
                 "only files are replaced"),
         ]
     }()

@@ -2,8 +2,6 @@ internal import ArgumentParser
 internal import BSON
 internal import Files
 internal import Foundation
-internal import Mongo
-internal import Reporting
 internal import Scanning
 internal import ServerSchema
 internal import SystemPackage

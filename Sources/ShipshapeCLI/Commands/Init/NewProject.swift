@@ -2,8 +2,6 @@ internal import BSON
 internal import Check
 internal import Foundation
 internal import Mongo
-internal import Reporting
-internal import Scanning
 internal import ServerSchema
 
 /// The first files of a project, and the commands to begin with.

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import BSON
 internal import Checking
 internal import Concurrency
-internal import JobState
 internal import Privileges
 internal import Reporting
 internal import Running

@@ -58,12 +58,12 @@ struct PartnerPlanCommand: ConnectedCommand, ExcludingCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionFlags
 
     static let exclusions: [Exclusion<Self>] = {
-        let triggers = Exclusion<Self>.Given("--triggers") { $0.triggers }
+        let triggers = Given("--triggers") { $0.triggers }
         let ofSchemas = [
-            Exclusion<Self>.Given("--collection") { $0.collection != nil },
-            Exclusion<Self>.Given("--target") { $0.target != nil },
+            Given("--collection") { $0.collection != nil },
+            Given("--target") { $0.target != nil },
         ]
-        let service = Exclusion<Self>.Given("--service") { $0.service != nil }
+        let service = Given("--service") { $0.service != nil }
         return Exclusion<Self>.apart(triggers, each: ofSchemas, "the partner job names its collections: leave it out")
             + [.needs(service, triggers, "only triggers name a data source")]
     }()

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Concurrency
 internal import Partners
-internal import Reporting
 internal import Running
 
 /// The command `shipshape partner cutover JOB`.

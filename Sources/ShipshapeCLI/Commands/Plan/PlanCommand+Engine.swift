@@ -2,7 +2,6 @@ internal import BSON
 internal import Checking
 internal import Files
 internal import Mongo
-internal import Planning
 internal import ServerSchema
 
 /// The command `shipshape plan --engine ENGINE`, which needs no schema.

@@ -1,9 +1,7 @@
-internal import ArgumentParser
 internal import BSON
 internal import Check
 internal import Checking
 internal import Concurrency
-internal import Jobs
 internal import Mongo
 internal import Planning
 internal import Privileges

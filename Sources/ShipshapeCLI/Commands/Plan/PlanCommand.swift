@@ -80,7 +80,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
 
     static let exclusions: [Exclusion<Self>] = [
         .needs(
-            Exclusion<Self>.Given("--force") { $0.force }, Exclusion<Self>.Given("--out") { $0.out != nil },
+            Given("--force") { $0.force }, Given("--out") { $0.out != nil },
             "only files of a folder are replaced")
     ]
 

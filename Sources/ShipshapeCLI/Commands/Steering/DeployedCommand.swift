@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Backfill
 internal import Concurrency
 internal import Jobs
-internal import Mongo
 internal import Reporting
 internal import Steps
 

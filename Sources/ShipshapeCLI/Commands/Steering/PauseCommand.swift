@@ -2,7 +2,6 @@ internal import ArgumentParser
 import Backfill
 internal import Concurrency
 internal import JobState
-internal import Mongo
 
 /// The command `shipshape job pause JOB`.
 struct PauseCommand: WritingCommand {

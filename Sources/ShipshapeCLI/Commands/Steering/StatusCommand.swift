@@ -49,8 +49,8 @@ struct StatusCommand: ConnectedCommand, ExcludingCommand {
 
     static let exclusions: [Exclusion<Self>] = [
         .apart(
-            Exclusion<Self>.Given("--watch") { $0.watch },
-            Exclusion<Self>.Given("--report") { !$0.output.report.isEmpty },
+            Given("--watch") { $0.watch },
+            Given("--report") { !$0.output.report.isEmpty },
             "a report holds one state: leave one of them out")
     ]
 

@@ -4,7 +4,6 @@ internal import Concurrency
 internal import Files
 internal import Jobs
 internal import LocatedYAML
-internal import Mongo
 
 /// The command `shipshape job tune JOB LIMIT=VALUE…`.
 struct TuneCommand: WritingCommand {
