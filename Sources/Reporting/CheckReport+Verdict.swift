@@ -33,9 +33,9 @@ extension CheckReport {
 
     /// Returns the headline and its level.
     ///
-    /// If verdicts are wrong, the headline says only that. If several parts are unsafe, it is about the part with the
-    /// widest effect: documents that halt an engine for all users, the limit of unsynced documents, the schema change,
-    /// the other documents.
+    /// If verdicts are wrong, the headline says only that. If several parts are unsafe, the headline is about the part
+    /// with the widest effect. Documents that halt an engine for all users come first. The limit of unsynced documents,
+    /// the schema change and the other documents follow in this order.
     func headline(ids: IDDisplay) -> (text: String, level: Report.Level) {
         if wrongCount > 0 {
             let sentence = "This result is wrong: the server judges \(wrongCount.documents) differently."
