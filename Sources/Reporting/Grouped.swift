@@ -12,7 +12,7 @@ extension Int {
 }
 
 extension Sequence {
-    /// Returns the elements that have equal keys together, in the order in which the keys first occur.
+    /// Returns the elements in groups with equal keys; the groups are in the order in which the keys first occur.
     func grouped<Key: Hashable>(by key: (Element) -> Key) -> [(key: Key, elements: [Element])] {
         var places: [Key: Int] = [:]
         return reduce(into: []) { groups, element in

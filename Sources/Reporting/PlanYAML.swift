@@ -225,7 +225,7 @@ package struct PlanYAML: Sendable {
 
     private var reviews: Int { file.job.entries.count { $0.isActive && $0.review != nil } }
 
-    /// The mark at the beginning of a remark: two in a draft, from whose lines the user removes one.
+    /// The mark at the beginning of a remark: two `#` in a draft, because the user removes one and the remark stays.
     private var remarkMark: String { file.job.isDraft ? "##" : "#" }
 
     private var ofDocuments: String { (file.job.documents?.all ?? 0).documents }

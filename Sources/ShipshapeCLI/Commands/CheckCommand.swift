@@ -252,7 +252,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
 
     /// Returns the folder for the counts of this run; `nil` if `--history` names none.
     ///
-    /// It must be writable already now, so that the check does not read documents in vain.
+    /// Throws if the folder cannot be written, so that the check fails before it reads documents, and not afterwards.
     private func historyFolder() throws -> HistoryFolder? {
         guard case .folder(let name)? = severity.history else { return nil }
         return try HistoryFolder.forWriting(

@@ -3,7 +3,7 @@ internal import Files
 internal import Jobs
 internal import SystemPackage
 
-/// A job that the operator controls, given by its name, because its file might not be there at night, or by its file.
+/// A job that the operator controls, given by its name, for which no file is needed, or by the path of its file.
 struct JobArgument: ExpressibleByArgument {
     private let text: String
 

@@ -29,7 +29,7 @@ enum Console {
         return Int(size.ws_col)
     }
 
-    /// Opens `/dev/null` for each closed standard stream, so that no socket gets its number, and results with it.
+    /// Opens `/dev/null` for each closed standard stream, so that no result goes to a socket that got its number.
     static func secureStreams() {
         for (stream, mode) in [(Int32(0), O_RDONLY), (1, O_RDONLY), (2, O_WRONLY)] where fcntl(stream, F_GETFD) == -1 {
             // All lower descriptors are open, so `open` returns the number of the closed stream. For standard output,
@@ -94,7 +94,7 @@ enum Console {
         error(lines.joined(separator: "\n"), isColored: isColored || showsLinks)
     }
 
-    /// Whether the command line asks for JSON, which must be known for errors before the argument parser runs, too.
+    /// Whether the command line asks for JSON; known even for errors that occur before the argument parser runs.
     static let speaksJSON: Bool = {
         let words = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
         return ["json", "jsonl"].contains { form in

@@ -1,7 +1,7 @@
 internal import Concurrency
 internal import Glibc
 
-/// Checks the system's limits on the process, because the Swift runtime ends without a message where it reaches one.
+/// Checks the system's limits on the process, because at a limit the Swift runtime ends it without a message.
 enum ProcessLimits {
     /// The minimum number of files and sockets that a command has to be able to open at once.
     private static let files: rlim_t = 64
