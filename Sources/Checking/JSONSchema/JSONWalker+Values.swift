@@ -97,7 +97,7 @@ extension JSONWalker {
             return try isAllowed(subject, of: view, among: allowed(by: try ValueHash.hash(object: view), in: all))
         case .path(let values):
             for element in values.whole where try isAllowed(.element(element), of: view, rule) { return true }
-            return false
+            return values.hasGap ? try isAllowed(subject, of: view, among: all) : false
         }
     }
 
@@ -126,6 +126,7 @@ extension JSONWalker {
             case .whole:
                 if other.type == .object, try view.hasEqualFields(to: allowed.document(other)) { return true }
             case .path(let values):
+                if values.hasGap, other.type == .undefined { return true }
                 for element in values.whole where try view.isEqual(element, to: other, of: allowed) { return true }
             }
         }

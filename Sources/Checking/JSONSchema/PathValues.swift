@@ -11,6 +11,12 @@ struct PathValues {
     /// If the value at the path's end is an array, its elements come first, and then the array itself.
     private(set) var traversed: [BSONElement] = []
 
+    /// Whether an object in an array on the path does not lead to the path's end.
+    ///
+    /// mongod then compares a missing value, too, which it takes to be equal to `undefined`. Source: answers of mongod,
+    /// found by a random case.
+    private(set) var hasGap = false
+
     private let components: [String]
 
     /// Whether the path leads to at least one value.
@@ -23,19 +29,26 @@ struct PathValues {
     /// - Throws: ``BSONError`` if the bytes on the path are damaged.
     init(_ components: [String], in view: borrowing BSONView) throws(BSONError) {
         self.components = components
-        try followObject(view, from: 0)
+        try followObject(view, from: 0, inArray: false)
     }
 
-    private mutating func followObject(_ view: borrowing BSONView, from index: Int) throws(BSONError) {
-        guard let element = try view.find(components[index]) else { return }
+    private mutating func followObject(
+        _ view: borrowing BSONView, from index: Int, inArray: Bool
+    ) throws(BSONError) {
+        guard let element = try view.find(components[index]) else {
+            hasGap = hasGap || inArray
+            return
+        }
         let isLast = index + 1 == components.count
         if element.type == .object, !isLast {
-            try followObject(view.document(element), from: index + 1)
+            try followObject(view.document(element), from: index + 1, inArray: inArray)
         } else if element.type == .array {
             if endsInArray(after: index) { return try addArray(element, of: view) }
             try followArray(view.document(element), from: index + 1)
         } else if isLast {
             add(element)
+        } else {
+            hasGap = hasGap || inArray
         }
     }
 
@@ -52,14 +65,14 @@ struct PathValues {
         let isLast = index + 1 == components.count
         var position = array.firstPosition
         while let element = try array.next(&position) {
-            if element.type == .object { try followObject(array.document(element), from: index) }
+            if element.type == .object { try followObject(array.document(element), from: index, inArray: true) }
             guard isNumber, array.nameBytes(element).isEqual(to: component) else { continue }
             if isLast {
                 // A path that ends in the index of an element leads to this element only. If the element is an array,
                 // MongoDB does not also look at the elements inside it.
                 add(element)
             } else if element.type == .object {
-                try followObject(array.document(element), from: index + 1)
+                try followObject(array.document(element), from: index + 1, inArray: true)
             } else if element.type == .array {
                 if endsInArray(after: index) {
                     try addElements(of: array.document(element))
