@@ -9,8 +9,8 @@ import Synchronization
 /// The state database has the session's number while it is open, and a thread shows there that the runner is alive. If
 /// the runner is killed, another runner of the job ends the session, and with it the transaction.
 package final class TransactionSession {
-    let client: Client
-    let session: Session
+    package let client: Client
+    package let session: Session
     private let heartbeat: Heartbeat?
 
     private init(_ client: consuming Client, _ session: consuming Session, _ heartbeat: Heartbeat?) {

@@ -1,174 +1,117 @@
 import BSON
 import Concurrency
+import JobState
 package import Mongo
 
 /// Tries the assumptions on which everything that writes stands, in a scratch collection of the state database.
 package enum WritingProof {
-    /// Tries each assumption, and drops the scratch collection at the end.
+    private static let prefix = "prove_"
+    private static let noMajority = "no majority of the replica set confirms a write within 5 s"
+
+    /// Tries each assumption, and drops the scratch collection at the end; blocks the thread.
     ///
-    /// The calls block the thread. Nothing else is written, except that scratch collections of killed proofs are
-    /// dropped.
-    /// - Parameters:
-    ///   - stateDatabase: the name of the database in which the collection is created.
-    ///   - isStopped: returns whether to leave out the remaining assumptions.
-    ///   - onNext: called before each assumption is tried.
+    /// Nothing else is written, except that scratch collections of killed proofs are dropped.
+    /// - Parameter isStopped: returns whether to leave out the remaining assumptions.
     /// - Returns: a part with one case for each assumption that was tried.
     /// - Throws: ``MongoError`` if the deployment cannot be reached.
     package static func run(
-        on pool: ClientPool, in stateDatabase: String, isStopped: () -> Bool = { false },
-        onNext: (Assumption) -> Void = { _ in }
+        on pool: ClientPool, in stateDatabase: String, isStopped: () -> Bool = { false }
     ) throws(MongoError) -> Proof.Part {
         let started = ContinuousClock.now
+        let state = StoreClient(database: stateDatabase, client: try pool.client())
+        let hello = try state.client.hello()
         var part = Proof.Part(.writing)
-        let client = try pool.client()
-        let hello = try client.hello()
-        guard hello.topology != .standalone else {
-            return part.without("a standalone server has no transactions, in which jobs write")
-        }
-        guard hello.isWritablePrimary else { return part.without("this member is not the primary") }
-        do throws(MongoError) { try removeLeftovers(in: stateDatabase, now: hello.time, client) } catch
-            where error.domain == .server
-        {}
-        let namespace = Namespace(database: stateDatabase, collection: name(at: hello.time))
+        part.unanswered = Assumption.all.count
+        part.restriction =
+            hello.topology == .standalone
+            ? "a standalone server has no transactions, in which jobs write"
+            : hello.isWritablePrimary ? nil : "this member is not the primary"
+        guard part.restriction == nil else { return part }
+        let now = Int(ServerTime(hello.reply["localTime"])?.milliseconds ?? 0) / 1_000
+        let name = prefix + String(now, radix: 16) + "_" + String(UInt32.random(in: 0 ... .max), radix: 16)
+        do throws(MongoError) { try removeLeftovers(of: state, now) } catch  where error.domain == .server {}
         do throws(MongoError) {
-            try client.runCommand(
-                [
-                    "create": .string(namespace.collection), "comment": .string(comment),
-                    "writeConcern": ["w": "majority", "wtimeout": 5_000],
-                ], on: stateDatabase)
-        } catch  where error.domain == .server {
-            return part.without("no collection can be created in \(stateDatabase): \(error.message)")
-        } catch  where error.isWriteConcern {
-            try drop(namespace, client)
-            return part.without(noMajority)
-        }
-        do throws(MongoError) {
-            let trial = Trial(pool: pool, namespace: namespace, hello: hello)
+            // A write creates the collection.
+            try state.put(name, id: 0, [:])
+            part = Proof.Part(.writing)
             for assumption in Assumption.all {
-                if isStopped() {
-                    part.leave(assumption, "the proof was stopped")
-                } else {
-                    onNext(assumption)
-                    try judge(assumption, trial, &part)
-                }
+                let finding =
+                    isStopped() ? .untried("the proof was stopped") : try finding(of: assumption, on: pool, name, state)
+                part.add(finding, of: assumption)
             }
         } catch {
-            try? drop(namespace, client)
-            throw error
+            try? drop(name, state)
+            guard error.domain == .server || error.isWriteConcern else { throw error }
+            part.restrict(
+                error.isWriteConcern
+                    ? noMajority : "no collection can be created in \(stateDatabase): \(error.message)")
+            return part
         }
-        do throws(MongoError) { try drop(namespace, client) } catch  where error.domain == .server {
-            part.restrict("the collection \(namespace) cannot be dropped: \(error.message)")
+        do throws(MongoError) { try drop(name, state) } catch  where error.domain == .server {
+            part.restrict("the collection \(stateDatabase).\(name) cannot be dropped: \(error.message)")
         }
-        part.seconds = started.duration(to: .now) / .seconds(1)
+        part.seconds = started.duration(to: .now).seconds
         return part
     }
 
-    /// Tries an assumption, a few times if an election or the like comes between.
-    private static func judge(
-        _ assumption: Assumption, _ trial: Trial, _ part: inout Proof.Part
-    ) throws(MongoError) {
-        for attempt in 1...3 {
-            do {
-                try Overload.within(.short) {
-                    try trial.empty()
-                    try assumption.attempt(trial)
+    /// Tries an assumption, a few times if an election or the like comes between; returns `nil` if it holds.
+    private static func finding(
+        of assumption: Assumption, on pool: ClientPool, _ name: String, _ state: StoreClient, attempts: Int = 3
+    ) throws(MongoError) -> Trial.Finding? {
+        do {
+            try Overload.within(.short) {
+                try state.delete(name, where: [:])
+                guard let trial = try Trial(on: pool, Namespace(database: state.database, collection: name)) else {
+                    throw Trial.Finding.deviation("the record of a job without a runner is held by one")
                 }
-                return part.count(assumption, seen: nil)
-            } catch let deviation as Assumption.Deviation {
-                return part.count(assumption, seen: deviation.seen)
-            } catch let untried as Assumption.Untried {
-                return part.leave(assumption, untried.reason)
-            } catch let error as MongoError {
-                if error.isTransient, attempt < 3 {
-                    PosixThread.sleep(.milliseconds(300))
-                    continue
-                }
-                if error.isOverload { return part.leave(assumption, "the server is overloaded") }
-                if error.isTimeLimit { return part.leave(assumption, "a command takes longer than 5 s") }
-                if error.isAuthorization { return part.leave(assumption, error.message) }
-                if error.isWriteConcern { return part.leave(assumption, noMajority) }
-                guard error.domain == .server else { throw error }
-                return part.count(assumption, seen: "code \(error.code.rawValue): \(error.message)")
-            } catch {
-                return part.count(assumption, seen: "\(error)")
+                try assumption.attempt(trial)()
             }
-        }
+            return nil
+        } catch let finding as Trial.Finding {
+            return finding
+        } catch let error as MongoError {
+            if error.isTransient, attempts > 1 {
+                PosixThread.sleep(.milliseconds(300))
+                return try finding(of: assumption, on: pool, name, state, attempts: attempts - 1)
+            }
+            if error.isOverload { return .untried("the server is overloaded") }
+            if error.isTimeLimit { return .untried("a command takes longer than 5 s") }
+            if error.isAuthorization { return .untried(error.message) }
+            if error.isWriteConcern { return .untried(noMajority) }
+            guard error.domain == .server else { throw error }
+            return .deviation("code \(error.code.rawValue): \(error.message)")
+        } catch { return .deviation("\(error)") }
     }
 
-    private static let noMajority = "no majority of the replica set confirms a write within 5 s"
-
-    // MARK: The scratch collection
-
-    private static let prefix = "prove_"
-    /// The comment of the proof's commands in the server's log.
-    static let comment = "shipshape prove"
-
-    /// The age at which a scratch collection certainly belongs to a killed proof, because no proof takes so long.
-    private static let oldest = 300
-
-    /// Returns a new name, which contains the server's time in seconds.
-    static func name(at time: Int) -> String {
-        prefix + String(time, radix: 16) + "_" + String(UInt32.random(in: 0 ... .max), radix: 16)
-    }
-
-    /// Drops the scratch collections of killed proofs.
-    private static func removeLeftovers(
-        in database: String, now: Int, _ client: borrowing Client
-    ) throws(MongoError) {
+    /// Drops the scratch collections of killed proofs, which are older than any proof takes.
+    private static func removeLeftovers(of state: StoreClient, _ now: Int) throws(MongoError) {
         let filter: BSONDocument = ["name": .regex(pattern: "^\(prefix)[0-9a-f]+_[0-9a-f]+$", options: "")]
-        let found = try client.listCollections(
-            of: database, options: ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true])
-        for name in found.map(\.name) {
-            guard let made = Int(name.dropFirst(prefix.count).prefix { $0 != "_" }, radix: 16), made + oldest < now
-            else { continue }
-            try drop(Namespace(database: database, collection: name), client)
+        let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
+        for found in try state.client.listCollections(of: state.database, options: options) {
+            let made = Int(found.name.dropFirst(prefix.count).prefix { $0 != "_" }, radix: 16) ?? now
+            if made + 300 < now { try drop(found.name, state) }
         }
     }
 
-    private static func drop(_ namespace: Namespace, _ client: borrowing Client) throws(MongoError) {
-        try client.runCommand(
-            [
-                "drop": .string(namespace.collection), "maxTimeMS": 10_000, "comment": .string(comment),
-                "writeConcern": ["w": 1],
-            ], on: namespace.database)
-    }
-}
-
-extension ServerHello {
-    /// The server's time, in seconds since 1970.
-    fileprivate var time: Int {
-        guard case .date(let milliseconds)? = reply["localTime"] else { return 0 }
-        return Int(milliseconds / 1_000)
+    private static func drop(_ name: String, _ state: StoreClient) throws(MongoError) {
+        try state.client.runCommand(
+            ["drop": .string(name), "maxTimeMS": 10_000, "writeConcern": ["w": 1]], on: state.database)
     }
 }
 
 extension Proof.Part {
-    /// Returns this part with every assumption unanswered for one reason.
-    fileprivate func without(_ reason: String) -> Proof.Part {
-        var part = self
-        part.unanswered = Assumption.all.count
-        part.restriction = reason
-        return part
-    }
-
-    /// Counts an assumption that was tried.
-    /// - Parameter seen: the observation that contradicts it; `nil` if it holds.
-    fileprivate mutating func count(_ assumption: Assumption, seen: String?) {
-        cases += 1
-        counts[assumption.name] = 1
-        guard let seen else { return }
+    fileprivate mutating func add(_ finding: Trial.Finding?, of assumption: Assumption) {
+        if case .untried(let reason) = finding {
+            unanswered += 1
+            counts[assumption.name] = 0
+            return restrict("\(assumption.name) was not tried: \(reason)")
+        }
+        compared([assumption.name])
+        guard case .deviation(let seen) = finding else { return }
         differences.append(
             Proof.Difference(.writing, assumption.name, [:], program: assumption.sentence, server: seen))
     }
 
-    /// Counts an assumption that could not be tried.
-    fileprivate mutating func leave(_ assumption: Assumption, _ reason: String) {
-        unanswered += 1
-        counts[assumption.name] = 0
-        restrict("\(assumption.name) was not tried: \(reason)")
-    }
-
-    /// Adds a reason why not all was compared.
     fileprivate mutating func restrict(_ reason: String) {
         restriction = restriction.map { "\($0); \(reason)" } ?? reason
     }

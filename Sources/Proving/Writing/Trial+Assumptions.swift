@@ -1,0 +1,245 @@
+import BSON
+import JobState
+import Mongo
+import Running
+
+/// The trials of the assumptions.
+extension Trial {
+    // MARK: Transactions
+
+    func refusesStatement() throws {
+        let before: [BSONDocument] = [["_id": 0, "v": "1"], ["_id": 1, "v": "2"], ["_id": 2, "v": "no"]]
+        try collection.insert(before, options: Self.options())
+        try expect("refused with code 241 at statement 2") { transaction, inside in
+            try transaction.fence(setting: [:])
+            let updates = (0..<3).map { UpdateStatement(["_id": .integer($0)], [["$set": ["v": ["$toInt": "$v"]]]]) }
+            do { try transaction.update(updates, of: namespace, options: [:]) } catch {
+                try expect(.noSuchTransaction, "a command after the refusal") { _ = try Self.documents(inside) }
+                throw error
+            }
+        }
+        try expect("refused with code 11000") { transaction, _ in
+            try transaction.fence(setting: [:])
+            try transaction.insert([["_id": 3], ["_id": 0]], into: namespace)
+        }
+        let reply = try collection.insert([["_id": 0]], collectsWriteErrors: true, options: Self.options())
+        try expect(reply.writeErrors.first?.takenKey == ["_id": 0], "code 11000 comes without the existing key")
+        try expect(try Self.documents(collection) == before, "writes of a refused transaction are kept")
+        try expect("committed")
+    }
+
+    func refusesChangedDocument() throws {
+        try collection.insert([["_id": 0, "v": 0], ["_id": 1, "v": 0]], options: Self.options())
+        try expect("in conflict with another client") { transaction, inside in
+            _ = try Self.documents(inside)
+            try collection.update(Self.setting("other", to: 1, of: 1), options: Self.options())
+            try transaction.fence(setting: [:])
+            try transaction.update(Self.setting("v", to: 1, of: 0, 1), of: namespace, options: [:])
+        }
+        let expected: [BSONDocument] = [["_id": 0, "v": 0], ["_id": 1, "v": 0, "other": 1]]
+        try expect(try Self.documents(collection) == expected, "writes of a transaction in conflict are kept")
+    }
+
+    func readsSnapshot() throws {
+        try collection.insert([["_id": 0, "n": 0], ["_id": 1, "n": 0]], options: Self.options())
+        for round in 0..<10 {
+            try expect("committed", after: round) { transaction, inside in
+                let first = try Self.documents(inside)
+                let next = BSONValue.integer(round + 1)
+                try collection.update(Self.setting("n", to: next, of: 1), options: Self.options())
+                try expect(first.first?["n"] == .integer(round), "a transaction does not see its session's last commit")
+                let isSame = try Self.documents(inside) == first
+                try expect(isSame, "a transaction sees a write that is later than its reads")
+                try transaction.fence(setting: [:])
+                try transaction.update(Self.setting("n", to: next, of: 0), of: namespace, options: [:])
+            }
+        }
+    }
+
+    func fencesRecord() throws {
+        try expect(try Trial(on: pool, namespace) == nil, "two runners hold one lease")
+        try expect("not matched by the fence", after: 1)
+        try expect("committed") { transaction, _ in
+            try transaction.fence(setting: [:])
+            let isKept = try isKept(from: ranges.id, for: 200)
+            try expect(isKept, "another client writes the record of an open transaction")
+        }
+        try expect(.writeConflict, "the fence of a transaction in which another runner takes the lease") {
+            _ = try run(after: 1) { transaction, inside in
+                _ = try Self.documents(inside)
+                try ranges.release(lease)
+                try expect(try Trial(on: pool, namespace) != nil, "a lease cannot be taken after its release")
+                try transaction.fence(setting: [:])
+            }
+        }
+        try expect("not matched by the fence", after: 1)
+    }
+
+    func endsKilledSession() throws {
+        try collection.insert([["_id": 0]], options: Self.options())
+        try expect("abandoned") { _, inside in
+            try inside.update(Self.setting("v", to: 1, of: 0))
+            let isKept = try isKept(from: 0, for: 200)
+            try expect(isKept, "another client writes a transaction's document")
+            do { try ranges.client.client.killSessions([own.session.id]) } catch let error as MongoError
+                where error.domain == .server
+            {
+                throw Finding.untried("the server refuses killSessions with code \(error.code.rawValue)")
+            }
+            let isHeld = try self.isKept(from: 0, for: 3_000)
+            try expect(!isHeld, "3 s after killSessions, the document is still held")
+            try expect(.noSuchTransaction, "the commit after killSessions") { try own.session.commitTransaction() }
+        }
+    }
+
+    func repeatsCommit() throws {
+        try collection.insert([["_id": 0, "n": 0]], options: Self.options())
+        try expect("abandoned") { _, inside in
+            try inside.update([UpdateStatement(["_id": 0], ["$inc": ["n": 1]])])
+            try own.session.commitTransaction()
+            // The driver repeats a commit with a majority. If only the majority is missing, the commit was done.
+            do { try own.session.commitTransaction() } catch let error as MongoError where error.isWriteConcern {}
+        }
+        try expect(try Self.documents(collection) == [["_id": 0, "n": 1]], "a transaction is not written exactly once")
+        let unknown: BSONDocument = ["commitTransaction": 1, "txnNumber": .long(1 << 40), "autocommit": false]
+        let other = try TransactionSession.openUnrecorded(on: pool)
+        try expect(.noSuchTransaction, "the commit of an unknown transaction") {
+            try other.client.runCommand(unknown, on: "admin", options: try other.session.options())
+        }
+    }
+
+    func waitsForMajority() throws {
+        for round in 0..<3 {
+            try expect("committed", after: round)
+            let written = RangeStore.sequence(of: try ranges.renew(lease).1)
+            let read = RangeStore.sequence(of: try ranges.document() ?? [:])
+            try expect(
+                written == round + 1 && read == round + 1,
+                "after transaction \(round + 1), the write sees \(written), and a majority read sees \(read)")
+        }
+    }
+
+    // MARK: Values, commands and change streams
+
+    func storesLiterals() throws {
+        var values = OddValues.all.compactMap { odd in odd.value.map { (odd.name, $0) } }
+            .filter { $0.1.byteCount <= 1 << 20 }
+        // Names that repeat are not tried: mongod 6.0.5 aborts when it writes them, and later versions refuse them.
+        values.append(("odd names", ["": [["": 1]], "a.b": 2, "a": 3]))
+        // A server before 5.0 refuses names that begin with a dollar sign.
+        if try own.client.hello().maxWireVersion >= ServerHello.wireVersionOf50 {
+            values.append(("names with a dollar sign", ["$x": 1, "a": ["$y": [["$z": 2]]]]))
+        }
+        try collection.insert(
+            values.indices.map { ["_id": .integer($0), "a": 1, "v": ["old": 1], "gone": 2, "z": .long(1)] },
+            options: Self.options())
+        let updates = values.enumerated().map { index, value in
+            let set: BSONDocument = ["v": ["$literal": value.1], "gone": "$$REMOVE", "new": ["$literal": value.1]]
+            return UpdateStatement(["_id": ["$eq": .integer(index)]], [["$set": .object(set)]], hint: ["_id": 1])
+        }
+        try collection.update(updates, options: Self.options())
+        for (stored, (index, value)) in zip(try Self.documents(collection), values.enumerated()) {
+            let expected: BSONDocument = ["_id": .integer(index), "a": 1, "v": value.1, "z": .long(1), "new": value.1]
+            try expect(stored == expected, "another document is stored for the value: \(value.0)")
+        }
+        let whole = BSONDocument([("_id", .integer(0))] + values.enumerated().map { ("f\($0)", $1.1) })
+        let replacement: BSONValue = [["$replaceWith": ["$literal": .object(whole)]]]
+        try collection.update([UpdateStatement(["_id": ["$eq": 0]], replacement)], options: Self.options())
+        try expect(try Self.documents(collection).first == whole, "another document is stored by $replaceWith")
+    }
+
+    func refusesOtherUUID() throws {
+        // The wire version of MongoDB 6.0.
+        guard try own.client.hello().maxWireVersion >= 17 else {
+            throw Finding.untried("commands have no collectionUUID before MongoDB 6.0, and the program sends none")
+        }
+        try collection.insert([["_id": 0]], options: Self.options())
+        let uuid = try own.client.collectionInfo(namespace)?.uuid ?? .null
+        try expect(uuid != .null, "listCollections names no UUID")
+        let missing = Namespace(database: namespace.database, collection: namespace.collection + "_missing")
+        let other = BSONValue.binary(subtype: 4, bytes: (0..<16).map { _ in .random(in: 0...255) })
+        let cases: [(Namespace, BSONValue, MongoError.Code?)] = [
+            (namespace, uuid, nil), (namespace, other, .collectionUUIDMismatch),
+            (missing, uuid, .collectionUUIDMismatch),
+        ]
+        for (namespace, uuid, expected) in cases {
+            let options: BSONDocument = ["collectionUUID": uuid, "maxTimeMS": 5_000]
+            func update(_ collection: MongoCollection) throws {
+                try collection.sibling(namespace).update(Self.setting("v", to: 1, of: 0), options: options)
+            }
+            try expect(expected, "an update") { try update(collection) }
+            try expect(expected, "an update in a transaction") { _ = try run { _, inside in try update(inside) } }
+            try expect(expected, "an aggregation") {
+                _ = try collection.sibling(namespace).aggregate([["$limit": 1]], options: options).documents()
+            }
+            try expect(expected, "a find in a transaction") {
+                _ = try run { _, inside in _ = try records(of: inside.sibling(namespace), 1, uuid: uuid) }
+            }
+        }
+    }
+
+    /// Reads the `_id`s of the next documents in record order, and the place after which the next read begins.
+    private func records(
+        of collection: MongoCollection, _ count: Int, after place: Int64? = nil, uuid: BSONValue? = nil
+    ) throws -> (ids: [BSONValue], place: Int64?) {
+        let batch = try collection.recordBatch(
+            after: place, count: count, comment: "shipshape prove", collectionUUID: uuid)
+        var ids: [BSONValue] = []
+        try batch.forEach { view in
+            ids.append(BSONDocument(copying: view)["_id"] ?? .null)
+            return true
+        }
+        return (ids, batch.position)
+    }
+
+    func resumesRecords() throws {
+        try collection.insert((0..<20).map { ["_id": .integer(($0 * 7) % 20)] }, options: Self.options())
+        var (all, places): ([BSONValue], [Int64?]) = ([], [])
+        try expect("abandoned") { _, inside in
+            all = try records(of: inside, 100).ids
+            try expect(Set(all).count == 21, "a read in record order returns \(Set(all).count) of 21 documents")
+            for count in [4, 5] {
+                let place = try records(of: inside, count).place
+                try expect(place != nil, "a read in record order has no resume token")
+                try expect(
+                    try records(of: inside, 100, after: place).ids == Array(all[count...]),
+                    "a read that continues after a resume token returns other documents")
+                places.append(place)
+            }
+        }
+        try collection.delete([DeleteStatement(["_id": ["$eq": all[4]]])], options: Self.options())
+        try expect("abandoned") { _, inside in
+            let next = try records(of: inside, 1, after: places[0]).ids
+            try expect(next == [all[5]], "a read does not pass over a deleted record")
+            try expect(.keyNotFound, "a read after a deleted record") {
+                _ = try records(of: inside, 1, after: places[1])
+            }
+        }
+    }
+
+    func namesSession() throws {
+        try collection.insert((0..<3).map { ["_id": .integer($0)] }, options: Self.options())
+        let start = try own.client.operationTime(.primary)
+        var stream = try pool.client().collection(namespace).watch(
+            [["$match": ["operationType": ["$ne": "insert"]]], ["$project": ["documentKey": 1, "lsid.id": 1]]],
+            options: [
+                "startAtOperationTime": .timestamp(start), "maxAwaitTimeMS": 200,
+                "readConcern": ["level": "majority"],
+            ])
+        try expect("abandoned") { _, inside in
+            try inside.update(Self.setting("v", to: 1, of: 0, 1))
+            try own.session.commitTransaction()
+        }
+        try collection.update(Self.setting("v", to: 1, of: 2), options: Self.options())
+        let end = ContinuousClock.now + .seconds(5)
+        var events = 0
+        while events < 3 {
+            guard .now < end else { throw Finding.untried("the change stream has \(events) of 3 events after 5 s") }
+            guard let view = try stream.next() else { continue }
+            let isNamed = BSONDocument(copying: view)["lsid"]?.document?["id"] == own.session.id["id"]
+            try expect(isNamed || events == 2, "the event of a transaction does not name its session")
+            try expect(!isNamed || events < 2, "the event of another write names the transaction's session")
+            events += 1
+        }
+    }
+}
