@@ -5,8 +5,6 @@ import Running
 
 /// The trials of the assumptions.
 extension Trial {
-    // MARK: Transactions
-
     func refusesStatement() throws {
         let before: [BSONDocument] = [["_id": 0, "v": "1"], ["_id": 1, "v": "2"], ["_id": 2, "v": "no"]]
         try collection.insert(before, options: Self.options())
@@ -48,8 +46,8 @@ extension Trial {
                 let next = BSONValue.integer(round + 1)
                 try collection.update(Self.setting("n", to: next, of: 1), options: Self.options())
                 try expect(first.first?["n"] == .integer(round), "a transaction does not see its session's last commit")
-                let isSame = try Self.documents(inside) == first
-                try expect(isSame, "a transaction sees a write that is later than its reads")
+                try expect(
+                    try Self.documents(inside) == first, "a transaction sees a write that is later than its reads")
                 try transaction.fence(setting: [:])
                 try transaction.update(Self.setting("n", to: next, of: 0), of: namespace, options: [:])
             }
@@ -61,11 +59,10 @@ extension Trial {
         try expect("not matched by the fence", after: 1)
         try expect("committed") { transaction, _ in
             try transaction.fence(setting: [:])
-            let isKept = try isKept(from: ranges.id, for: 200)
-            try expect(isKept, "another client writes the record of an open transaction")
+            try expect(try isKept(from: ranges.id, for: 200), "another client writes the record of an open transaction")
         }
         try expect(.writeConflict, "the fence of a transaction in which another runner takes the lease") {
-            _ = try run(after: 1) { transaction, inside in
+            try expect("ended by code 112", after: 1) { transaction, inside in
                 _ = try Self.documents(inside)
                 try ranges.release(lease)
                 try expect(try Trial(on: pool, namespace) != nil, "a lease cannot be taken after its release")
@@ -79,15 +76,13 @@ extension Trial {
         try collection.insert([["_id": 0]], options: Self.options())
         try expect("abandoned") { _, inside in
             try inside.update(Self.setting("v", to: 1, of: 0))
-            let isKept = try isKept(from: 0, for: 200)
-            try expect(isKept, "another client writes a transaction's document")
+            try expect(try isKept(from: 0, for: 200), "another client writes a transaction's document")
             do { try ranges.client.client.killSessions([own.session.id]) } catch let error as MongoError
                 where error.domain == .server
             {
                 throw Finding.untried("the server refuses killSessions with code \(error.code.rawValue)")
             }
-            let isHeld = try self.isKept(from: 0, for: 3_000)
-            try expect(!isHeld, "3 s after killSessions, the document is still held")
+            try expect(try !isKept(from: 0, for: 3_000), "3 s after killSessions, the document is still held")
             try expect(.noSuchTransaction, "the commit after killSessions") { try own.session.commitTransaction() }
         }
     }
@@ -118,8 +113,6 @@ extension Trial {
                 "after transaction \(round + 1), the write sees \(written), and a majority read sees \(read)")
         }
     }
-
-    // MARK: Values, commands and change streams
 
     func storesLiterals() throws {
         var values = OddValues.all.compactMap { odd in odd.value.map { (odd.name, $0) } }
@@ -168,19 +161,19 @@ extension Trial {
                 try collection.sibling(namespace).update(Self.setting("v", to: 1, of: 0), options: options)
             }
             try expect(expected, "an update") { try update(collection) }
-            try expect(expected, "an update in a transaction") { _ = try run { _, inside in try update(inside) } }
+            try expect(expected, "an update in a transaction") { try expect("abandoned") { try update($1) } }
             try expect(expected, "an aggregation") {
                 _ = try collection.sibling(namespace).aggregate([["$limit": 1]], options: options).documents()
             }
             try expect(expected, "a find in a transaction") {
-                _ = try run { _, inside in _ = try records(of: inside.sibling(namespace), 1, uuid: uuid) }
+                try expect("abandoned") { _, inside in _ = try read(inside.sibling(namespace), 1, uuid: uuid) }
             }
         }
     }
 
     /// Reads the `_id`s of the next documents in record order, and the place after which the next read begins.
-    private func records(
-        of collection: MongoCollection, _ count: Int, after place: Int64? = nil, uuid: BSONValue? = nil
+    private func read(
+        _ collection: MongoCollection, _ count: Int, after place: Int64? = nil, uuid: BSONValue? = nil
     ) throws -> (ids: [BSONValue], place: Int64?) {
         let batch = try collection.recordBatch(
             after: place, count: count, comment: "shipshape prove", collectionUUID: uuid)
@@ -196,24 +189,22 @@ extension Trial {
         try collection.insert((0..<20).map { ["_id": .integer(($0 * 7) % 20)] }, options: Self.options())
         var (all, places): ([BSONValue], [Int64?]) = ([], [])
         try expect("abandoned") { _, inside in
-            all = try records(of: inside, 100).ids
+            all = try read(inside, 100).ids
             try expect(Set(all).count == 21, "a read in record order returns \(Set(all).count) of 21 documents")
             for count in [4, 5] {
-                let place = try records(of: inside, count).place
+                let place = try read(inside, count).place
                 try expect(place != nil, "a read in record order has no resume token")
                 try expect(
-                    try records(of: inside, 100, after: place).ids == Array(all[count...]),
+                    try read(inside, 100, after: place).ids == Array(all[count...]),
                     "a read that continues after a resume token returns other documents")
                 places.append(place)
             }
         }
         try collection.delete([DeleteStatement(["_id": ["$eq": all[4]]])], options: Self.options())
         try expect("abandoned") { _, inside in
-            let next = try records(of: inside, 1, after: places[0]).ids
+            let next = try read(inside, 1, after: places[0]).ids
             try expect(next == [all[5]], "a read does not pass over a deleted record")
-            try expect(.keyNotFound, "a read after a deleted record") {
-                _ = try records(of: inside, 1, after: places[1])
-            }
+            try expect(.keyNotFound, "a read after a deleted record") { _ = try read(inside, 1, after: places[1]) }
         }
     }
 

@@ -62,30 +62,26 @@ final class Trial {
         return try collection.find(["seq": ["$exists": false]], options: options).documents()
     }
 
-    /// Receives a transaction, and the scratch collection in it.
-    typealias Body = (borrowing FencedTransaction, MongoCollection) throws -> Void
-
-    /// Runs a transaction of the runner, and returns its outcome in words; see ``FencedTransaction/run(_:)``.
-    /// - Parameter sequence: the number of the runner's last transaction.
-    func run(after sequence: Int = 0, _ body: Body) throws -> String {
-        let transaction = FencedTransaction(
-            in: own, on: ranges, under: lease, after: Int64(sequence), isLocal: !own.client.isBehindRouter)
-        switch try transaction.run({ try body($0, try $0.collection(namespace)) }) {
-        case .committed: return "committed"
-        case .abandoned: return "abandoned"
-        case .refused(let statement, let error):
-            return "refused with code \(error.code.rawValue)" + (statement.map { " at statement \($0)" } ?? "")
-        case .conflict: return "in conflict with another client"
-        case .fallenBack: return "not matched by the fence"
-        }
-    }
-
-    /// Runs a transaction that has to have an outcome; without a body, it consists of the fence.
+    /// Runs a transaction of the runner, which has to have an outcome: see ``FencedTransaction/run(_:)``.
+    /// - Parameters:
+    ///   - sequence: the number of the runner's last transaction.
+    ///   - body: receives the transaction and the scratch collection in it; writes only the fence by default.
     func expect(
         _ outcome: String, after sequence: Int = 0,
-        _ body: Body = { transaction, _ in try transaction.fence(setting: [:]) }
+        _ body: (borrowing FencedTransaction, MongoCollection) throws -> Void = { one, _ in try one.fence(setting: [:])
+        }
     ) throws {
-        let seen = try run(after: sequence, body)
+        let transaction = FencedTransaction(
+            in: own, on: ranges, under: lease, after: Int64(sequence), isLocal: !own.client.isBehindRouter)
+        let seen =
+            switch try transaction.run({ try body($0, try $0.collection(namespace)) }) {
+            case .committed: "committed"
+            case .abandoned: "abandoned"
+            case .refused(let statement, let error):
+                "refused with code \(error.code.rawValue)" + (statement.map { " at statement \($0)" } ?? "")
+            case .conflict: "in conflict with another client"
+            case .fallenBack: "not matched by the fence"
+            }
         try expect(seen == outcome, "the transaction is \(seen), instead of \(outcome)")
     }
 

@@ -29,27 +29,37 @@ package enum WritingProof {
         guard part.restriction == nil else { return part }
         let now = Int(ServerTime(hello.reply["localTime"])?.milliseconds ?? 0) / 1_000
         let name = prefix + String(now, radix: 16) + "_" + String(UInt32.random(in: 0 ... .max), radix: 16)
-        do throws(MongoError) { try removeLeftovers(of: state, now) } catch  where error.domain == .server {}
+        do throws(MongoError) { try dropLeftovers(of: state, now) } catch  where error.domain == .server {}
+        var reasons: [String] = []
         do throws(MongoError) {
             // A write creates the collection.
             try state.put(name, id: 0, [:])
-            part = Proof.Part(.writing)
+            part.unanswered = 0
             for assumption in Assumption.all {
                 let finding =
                     isStopped() ? .untried("the proof was stopped") : try finding(of: assumption, on: pool, name, state)
-                part.add(finding, of: assumption)
+                if case .untried(let reason) = finding {
+                    part.unanswered += 1
+                    part.counts[assumption.name] = 0
+                    reasons.append("\(assumption.name) was not tried: \(reason)")
+                } else {
+                    part.compared([assumption.name])
+                }
+                guard case .deviation(let seen) = finding else { continue }
+                part.differences.append(
+                    Proof.Difference(.writing, assumption.name, [:], program: assumption.sentence, server: seen))
             }
         } catch {
             try? drop(name, state)
             guard error.domain == .server || error.isWriteConcern else { throw error }
-            part.restrict(
-                error.isWriteConcern
-                    ? noMajority : "no collection can be created in \(stateDatabase): \(error.message)")
+            let refusal = "no collection can be created in \(stateDatabase): \(error.message)"
+            part.restriction = error.isWriteConcern ? noMajority : refusal
             return part
         }
         do throws(MongoError) { try drop(name, state) } catch  where error.domain == .server {
-            part.restrict("the collection \(stateDatabase).\(name) cannot be dropped: \(error.message)")
+            reasons.append("the collection \(stateDatabase).\(name) cannot be dropped: \(error.message)")
         }
+        part.restriction = reasons.isEmpty ? nil : reasons.joined(separator: "; ")
         part.seconds = started.duration(to: .now).seconds
         return part
     }
@@ -84,7 +94,7 @@ package enum WritingProof {
     }
 
     /// Drops the scratch collections of killed proofs, which are older than any proof takes.
-    private static func removeLeftovers(of state: StoreClient, _ now: Int) throws(MongoError) {
+    private static func dropLeftovers(of state: StoreClient, _ now: Int) throws(MongoError) {
         let filter: BSONDocument = ["name": .regex(pattern: "^\(prefix)[0-9a-f]+_[0-9a-f]+$", options: "")]
         let options: BSONDocument = ["filter": .object(filter), "nameOnly": true, "authorizedCollections": true]
         for found in try state.client.listCollections(of: state.database, options: options) {
@@ -96,23 +106,5 @@ package enum WritingProof {
     private static func drop(_ name: String, _ state: StoreClient) throws(MongoError) {
         try state.client.runCommand(
             ["drop": .string(name), "maxTimeMS": 10_000, "writeConcern": ["w": 1]], on: state.database)
-    }
-}
-
-extension Proof.Part {
-    fileprivate mutating func add(_ finding: Trial.Finding?, of assumption: Assumption) {
-        if case .untried(let reason) = finding {
-            unanswered += 1
-            counts[assumption.name] = 0
-            return restrict("\(assumption.name) was not tried: \(reason)")
-        }
-        compared([assumption.name])
-        guard case .deviation(let seen) = finding else { return }
-        differences.append(
-            Proof.Difference(.writing, assumption.name, [:], program: assumption.sentence, server: seen))
-    }
-
-    fileprivate mutating func restrict(_ reason: String) {
-        restriction = restriction.map { "\($0); \(reason)" } ?? reason
     }
 }
