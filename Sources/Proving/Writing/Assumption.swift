@@ -4,7 +4,7 @@ package struct Assumption: Sendable {
     package let name: String
     /// The assumption as a sentence, without a period.
     package let sentence: String
-    /// Tries the assumption in the scratch collection, which is empty at first; throws a ``Trial/Finding`` unless it holds.
+    /// Tries the assumption in a trial's scratch collection; throws a ``Trial/Finding`` unless it holds.
     let attempt: @Sendable (Trial) -> () throws -> Void
 
     private init(_ name: String, _ attempt: @escaping @Sendable (Trial) -> () throws -> Void, _ sentence: String) {

@@ -20,13 +20,11 @@ package enum WritingProof {
         let started = ContinuousClock.now
         let state = StoreClient(database: stateDatabase, client: try pool.client())
         let hello = try state.client.hello()
-        var part = Proof.Part(.writing)
+        var part = Proof.Part.untried(.writing, "a standalone server has no transactions, in which jobs write")
         part.unanswered = Assumption.all.count
-        part.restriction =
-            hello.topology == .standalone
-            ? "a standalone server has no transactions, in which jobs write"
-            : hello.isWritablePrimary ? nil : "this member is not the primary"
-        guard part.restriction == nil else { return part }
+        if hello.topology == .standalone { return part }
+        part.restriction = "this member is not the primary"
+        guard hello.isWritablePrimary else { return part }
         let now = Int(ServerTime(hello.reply["localTime"])?.milliseconds ?? 0) / 1_000
         let name = prefix + String(now, radix: 16) + "_" + String(UInt32.random(in: 0 ... .max), radix: 16)
         do throws(MongoError) { try dropLeftovers(of: state, now) } catch  where error.domain == .server {}
@@ -52,8 +50,8 @@ package enum WritingProof {
         } catch {
             try? drop(name, state)
             guard error.domain == .server || error.isWriteConcern else { throw error }
-            let refusal = "no collection can be created in \(stateDatabase): \(error.message)"
-            part.restriction = error.isWriteConcern ? noMajority : refusal
+            part.restriction = "no collection can be created in \(stateDatabase): \(error.message)"
+            if error.isWriteConcern { part.restriction = noMajority }
             return part
         }
         do throws(MongoError) { try drop(name, state) } catch  where error.domain == .server {
