@@ -4,7 +4,6 @@ package import Mongo
 
 /// One group of a proof, which compares case after case.
 protocol GroupProof {
-    static var group: Proof.Group { get }
     /// What was compared so far.
     var part: Proof.Part { get set }
 

@@ -3,7 +3,6 @@ import Mongo
 
 /// Compares the order of values and the sizes of documents with a server's.
 struct ReadingProof: GroupProof {
-    static let group = Proof.Group.reading
     var part = Proof.Part(.reading)
 
     private let server: MongoCollection

@@ -5,7 +5,6 @@ import Steps
 
 /// Compares what steps of jobs make of documents in the client with what a server makes of them.
 struct ComputingProof: GroupProof {
-    static let group = Proof.Group.computing
     var part = Proof.Part(.computing)
 
     private let server: MongoCollection

@@ -115,12 +115,19 @@ package struct PhaseComparison: Sendable {
 
     /// Returns the operators that an expression calls, without those in a `$literal`.
     package static func operators(in expression: BSONValue) -> Set<String> {
-        switch expression {
-        case .array(let array): array.values.reduce(into: []) { $0.formUnion(operators(in: $1)) }
+        expression.names(exceptInside: "$literal").filter { $0.hasPrefix("$") }
+    }
+}
+
+extension BSONValue {
+    /// Returns the names of all fields at any depth, except those inside fields of one name.
+    func names(exceptInside skipped: String) -> Set<String> {
+        switch self {
+        case .array(let array): array.values.reduce(into: []) { $0.formUnion($1.names(exceptInside: skipped)) }
         case .object(let object):
             ((try? object.elements()) ?? []).reduce(into: []) { found, field in
-                if field.name.hasPrefix("$") { found.insert(field.name) }
-                if field.name != "$literal" { found.formUnion(operators(in: field.value)) }
+                found.insert(field.name)
+                if field.name != skipped { found.formUnion(field.value.names(exceptInside: skipped)) }
             }
         default: []
         }

@@ -4,7 +4,6 @@ package import Mongo
 
 /// Compares the verdicts of the dialect `jsonschema`, and the schemas that it refuses, with a server's.
 struct JudgingProof: GroupProof {
-    static let group = Proof.Group.judging
     var part = Proof.Part(.judging)
 
     private let server: MongoCollection
@@ -59,15 +58,7 @@ struct JudgingProof: GroupProof {
 
     /// Returns the keywords that occur in a schema.
     private static func keywords(in schema: BSONValue) -> Set<String> {
-        switch schema {
-        case .array(let array): array.values.reduce(into: []) { $0.formUnion(keywords(in: $1)) }
-        case .object(let object):
-            ((try? object.elements()) ?? []).reduce(into: []) { found, field in
-                if SchemaGenerator.keywords.contains(field.name) { found.insert(field.name) }
-                if field.name != "enum" { found.formUnion(keywords(in: field.value)) }
-            }
-        default: []
-        }
+        schema.names(exceptInside: "enum").intersection(SchemaGenerator.keywords)
     }
 }
 
