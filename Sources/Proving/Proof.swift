@@ -90,6 +90,8 @@ package struct Proof: Sendable {
     package let seed: UInt64
     /// The groups that were compared, in the order of ``Group``.
     package var parts: [Part] = []
+    /// Whether the operator stopped the proof before its time.
+    package var isStopped = false
     /// The server's reason why it does not run the pipelines of a proof at all; `nil` if it runs them.
     package var refusal: String?
 

@@ -58,6 +58,10 @@ package struct Prover {
                 try computing.timedNext()
             }
         }
+        if let open = judging.openCases {
+            judging.part.restriction = "\(open) of the fixed cases were not compared: a longer --seconds compares them"
+        }
+        proof.isStopped = isStopped()
         proof.parts = [judging.part, computing.part, reading.part]
         return proof
     }
@@ -78,7 +82,9 @@ extension MongoCollection {
         let sent = StepCases.documents.prefix(50).map(\.self)
         do {
             let returned = try aggregate(over: sent, [], options: .simpleCollation)
-            return returned.map(\.bytes) == sent.map(\.bytes) ? nil : "it returns other documents than were sent"
+            guard returned.map(\.bytes) == sent.map(\.bytes) else { return "it returns other documents than were sent" }
+            if case .refused(let reason) = try verdicts(on: [sent[0]], by: [:])[0] { return reason }
+            return nil
         } catch {
             guard error.isAnswer else { throw error }
             return error.message

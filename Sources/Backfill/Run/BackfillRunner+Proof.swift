@@ -31,18 +31,21 @@ extension BackfillRunner {
             let compiled = try job.compiled(for: client.hello().maxWireVersion).resolved(at: now)
             return try JobProof(of: compiled, on: collection, seed: .random(in: 1...999))
         }
-        // A job of client-side steps alone has nothing that a server computes.
-        guard proof.compared > 0 || !proof.differences.isEmpty else { return job }
         let server = "MongoDB \(build.version)"
+        guard proof.compared > 0 || !proof.differences.isEmpty else {
+            return proof.failure.map {
+                job.leftToServer("\(server) answers no comparison (\($0)), so it computes the job's steps")
+            } ?? job.noting("no step was compared with \(server): the program computes none in the server's place")
+        }
         var result =
             if let first = proof.differences.first {
                 job.leftToServer(
-                    "\(server) computes the job's steps in another way than this program (\(first.question)), so it "
-                        + "computes them for every document; shipshape doctor --prove shows such a difference")
+                    "this program and \(server) disagree on the job's steps (\(first.question)), so the server computes "
+                        + "them for every document, and the result is the server's")
             } else {
                 job.noting(
-                    "\(server) computes the job's steps as this program does, for each of \(proof.compared.grouped) "
-                        + "documents that were compared")
+                    "this program and \(server) agree on the job's steps, for each of \(proof.compared.grouped) generated "
+                        + "and stored documents")
             }
         result.proof = ["of": .object(subject), "agrees": .bool(proof.differences.isEmpty)]
         return result

@@ -32,8 +32,8 @@ extension Conversion {
     /// Groups have three digits, and the text has all of them or none.
     func plain(_ value: Expression) -> Expression {
         guard let format = numbers else { return value }
-        // Programs write a no-break space, wide or narrow, where a person writes a space.
-        let groups = format.group.map { $0 == " " ? [" ", "\u{A0}", "\u{202F}"] : [String($0)] } ?? []
+        // Programs write a no-break space, wide or narrow, or a thin space where a person writes a space.
+        let groups = format.group.map { $0 == " " ? [" ", "\u{A0}", "\u{202F}", "\u{2009}"] : [String($0)] } ?? []
         func replaced(_ old: String, by new: BSONValue, in text: Expression) -> Expression {
             Expression(["$replaceAll": ["input": text.bson, "find": .string(old), "replacement": new]])
         }

@@ -77,8 +77,11 @@ package struct PhaseComparison: Sendable {
             over: documents,
             [["$project": ["_id": 0, "n": flag(needs), "r": .array(of: reasons.map { flag($0.when) })]]],
             options: .simpleCollation)
-        let needing = documents.indices.filter { found[$0]["n"] == true }
+        let needing = found.indices.filter { found[$0]["n"] == true }
         let after = try server.aggregate(over: needing.map { documents[$0] }, pipeline, options: .simpleCollation)
+        guard found.count == documents.count, after.count == needing.count else {
+            throw MongoError(.server, .invalidReply, message: "the server returns fewer documents than it was sent")
+        }
         let changed = Dictionary(uniqueKeysWithValues: zip(needing, after))
         return found.indices.map { index in
             let reasons = found[index]["r"]?.document?.values.map { $0 == true } ?? []
@@ -101,8 +104,7 @@ package struct PhaseComparison: Sendable {
                     differs("whether it needs the step", "\(change != nil)", "\(answer.needs)")
                 } else if let change, change.change.after.bytes != answer.after?.bytes {
                     differs(
-                        "the document after the step", "\(change.change.after)",
-                        answer.after.map { "\($0)" } ?? "no document")
+                        "the document after the step", change.change.after.shown, answer.after?.shown ?? "no document")
                 }
             } catch { outcome.left += 1 }
             for (reason, isGiven) in zip(reasons, answer.reasons) {
@@ -117,6 +119,11 @@ package struct PhaseComparison: Sendable {
     package static func operators(in expression: BSONValue) -> Set<String> {
         expression.names(exceptInside: "$literal").filter { $0.hasPrefix("$") }
     }
+}
+
+extension BSONDocument {
+    /// The document as extended JSON.
+    fileprivate var shown: String { (try? extendedJSON()) ?? "\(self)" }
 }
 
 extension BSONValue {

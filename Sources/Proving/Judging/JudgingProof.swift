@@ -16,6 +16,9 @@ struct JudgingProof: GroupProof {
         fixed = FixedCases.keywords.reversed()
     }
 
+    /// The number of fixed cases that were not compared yet; `nil` if all were.
+    var openCases: Int? { fixed.isEmpty ? nil : fixed.count }
+
     mutating func next() throws(MongoError) {
         let group = fixed.popLast() ?? random.next()
         guard !build.isKnownToDiffer(on: group.schema) else { return part.known += group.documents.count }

@@ -23,9 +23,14 @@ package struct ProofResult: Reportable {
         if differing > 0 {
             return "\(server) differs from this program in \(differing.grouped) of \(cases.grouped) cases."
         }
-        return isFailed
-            ? "\(server) does not answer what a proof asks."
-            : "\(server) agrees with this program: \(cases.counted("case")), no difference."
+        let silent = proof.parts.filter(\.isSilent).map(\.group.rawValue).joined(separator: ", ")
+        return "\(server): \(cases.counted("case")), no difference from this program"
+            + (silent.isEmpty ? "" : ", but \(silent) could not be tried")
+            + (proof.isStopped ? "; the proof was stopped before its time." : ".")
+    }
+
+    private var repetition: String {
+        "To repeat these cases: --seed \(proof.seed) (a slower run compares fewer of them)"
     }
 
     package func text(_ layout: TextLayout) -> String {
@@ -39,13 +44,13 @@ package struct ProofResult: Reportable {
         }
         var blocks = [paint(level, headline)] + (lines.isEmpty ? [] : [lines.joined(separator: "\n")])
         blocks += proof.differences.map { difference in
-            let lines = [
-                "\(difference.group.rawValue): \(difference.subject)", "  case:    \(difference.reproduction.shown)",
-                "  program: \(difference.program)", "  server:  \(difference.server)",
-            ]
-            return lines.filter { $0 != "  case:    {}" }.map(\.printable).joined(separator: "\n")
+            let lines =
+                ["\(difference.group.rawValue): \(difference.subject)"]
+                + (difference.reproduction.isEmpty ? [] : ["  case:    \(difference.reproduction.shown)"])
+                + ["  program: \(difference.program)", "  server:  \(difference.server)"]
+            return lines.map(\.printable).joined(separator: "\n")
         }
-        if proof.refusal == nil { blocks.append("The same cases again: --seed \(proof.seed)") }
+        if proof.refusal == nil { blocks.append(repetition) }
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
@@ -79,7 +84,7 @@ package struct ProofResult: Reportable {
         report.style.sectionKind = "group"
         report.sections = proof.parts.map { part in
             Report.Section(
-                name: "\(part.group.rawValue): \(part.amount), \(part.outcome)",
+                name: [part.group.rawValue, part.amount, part.outcome].filter { !$0.isEmpty }.joined(separator: ", "),
                 columns: ["what", "case", "program", "server"],
                 findings: part.differences.map { difference in
                     Report.Finding(
@@ -90,6 +95,7 @@ package struct ProofResult: Reportable {
                         ].map { Report.Cell($0) })
                 })
         }
+        report.notes = proof.parts.flatMap { part in part.notes.map { "\(part.group.rawValue): \($0)" } } + [repetition]
         return report
     }
 }
@@ -101,14 +107,13 @@ extension BSONDocument {
 extension Proof.Part {
     fileprivate var isEqual: Bool { differences.isEmpty && missed == 0 }
     /// Whether cases were asked, and the server answered none of them.
-    fileprivate var isSilent: Bool { cases == 0 && unanswered > 0 && restriction == nil }
+    fileprivate var isSilent: Bool { cases == 0 && unanswered > 0 }
 
     fileprivate var amount: String { cases == 0 ? "" : cases.counted("case") }
     fileprivate var time: String { cases == 0 ? "" : "\(Int(seconds.rounded())) s" }
 
     fileprivate var outcome: String {
         if !isEqual { return (differences.count + missed).counted("difference") }
-        if isSilent { return "no answer" }
         return cases == 0 ? "not tried" : "no difference"
     }
 

@@ -69,7 +69,7 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Compare the steps with the server's own results first, as on a server that was not tested.",
+            "Compare the steps with the server's own first, as always on a server version that was not tested.",
             discussion: "If they differ, the server computes them for every document."))
     var prove = false
 

@@ -59,10 +59,10 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
     @Flag(help: "Let --prove also try transactions and change streams, in a scratch collection of the state database.")
     var write = false
 
-    @Option(help: "How long --prove compares what needs no write.")
+    @Option(help: "How long --prove compares; the trials of --write take longer. (default: 60)")
     var seconds: Int?
 
-    @Option(help: "What determines the cases of --prove; the result names it.")
+    @Option(help: "A number that selects the random cases of --prove; the result names it.")
     var seed: UInt64?
 
     @OptionGroup(title: "Connection") var connection: ConnectionFlags

@@ -16,6 +16,8 @@ struct ProofRun {
     /// Returns the proof of the deployment that the frame opens.
     func run(in frame: Frame) async throws -> CommandOutcome {
         let pool = try frame.pool()
+        // A trial reads what it wrote, which a secondary may not have yet.
+        let primary = try frame.pool(readsFromPrimary: true)
         let (seconds, seed, writes, stop, state) = (seconds, seed, writes, frame.stop, StateDatabase.name)
         let place =
             try await Examination.readableCollection(on: pool, schema: nil)
@@ -32,14 +34,16 @@ struct ProofRun {
             prover.progress = { bar.add($0) }
             var proof = try prover.prove(on: client.collection(place), of: build, wireVersion: wireVersion)
             guard proof.refusal == nil else { return proof }
-            if writes {
-                proof.parts.append(try WritingProof.run(on: pool, in: state) { stop.isRaised })
+            if proof.isStopped {
+                proof.parts.append(.untried(.writing, "the proof was stopped"))
+            } else if writes {
+                proof.parts.append(try WritingProof.run(on: primary, in: state) { stop.isRaised })
             } else {
                 proof.parts.append(.untried(.writing, "--write tries it in a collection of \(state) that it drops"))
             }
             return proof
         }
         let result = ProofResult(proof, source: pool.redactedURI)
-        return .result(result, result.isFailed ? ExitStatus.findings : nil)
+        return .result(result, result.isFailed ? ExitStatus.findings : proof.isStopped ? ExitStatus.stopped : nil)
     }
 }
