@@ -167,7 +167,7 @@ package struct CommandNeeds: Sendable {
                 .oplog, "find", "collStats", for: "reads how far the oplog reaches back",
                 without: "the oplog is not examined before MongoDB 5.0"),
             .may(
-                .state, "createCollection", "dropCollection", "insert", "update", "remove", "changeStream",
+                .state, "dropCollection", "insert", "update", "remove", "changeStream",
                 for: "tries writes (--prove --write)", without: "the assumptions about writing are not tried")),
     ]
 

@@ -1,5 +1,7 @@
 import BSON
+import Foundation
 import Mongo
+import Proving
 import TestSupport
 import Testing
 
@@ -39,6 +41,21 @@ import Testing
             let own = "SHIPSHAPE_DATABASE=\(database.name)"
             let run = try await Program.run(["doctor", "--prove", "--seconds", "2", "--uri", Mongod.shared.uri, own])
             #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+        }
+    }
+
+    /// Each result on the page of servers is a file, which a user can add.
+    @Test func theResultsOfThePageAreThoseOfItsFiles() throws {
+        let page = try String(contentsOfFile: Repository.path("docs/reference/servers.md").string, encoding: .utf8)
+        let rows = page.matches(of: /\| \[([0-9.]+)\]\(proofs\/\1\.json\) \| ([0-9,]+) \| ([0-9,]+) \| .* \| 0 \|/)
+        #expect(rows.map { String($0.1) } == TestedServers.versions)
+        for row in rows {
+            let file = Repository.path("docs/reference/proofs/\(row.1).json").string
+            let proof = try BSONDocument(extendedJSON: String(contentsOfFile: file, encoding: .utf8))
+            #expect(proof["server"] == .string(String(row.1)))
+            #expect(proof["differences"]?.document?.isEmpty == true)
+            let cases = (proof["groups"]?.document?.values ?? []).compactMap { $0.document?["cases"]?.integer?.grouped }
+            #expect(Array(cases.prefix(2)) == [String(row.2), String(row.3)])
         }
     }
 

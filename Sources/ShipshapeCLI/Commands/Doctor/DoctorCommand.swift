@@ -7,7 +7,6 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
         "doctor", "[<schema>]",
         abstract: "Examines the project, the connection, the server and the privileges, and says how to fix them.",
         examples: [
-            "doctor",
             "doctor schemas/v2 --env production",
             "doctor --prove --seconds 60",
             "doctor --settings list",
