@@ -50,6 +50,7 @@ import Testing
         "--until": "job", "--allow-unsync": "5", "--max-runtime": "1h", "--max-errors": "3", "--against": "v0",
         "--out": "out", "--default": "Person.a=1", "--combine": "P.a,b=c", "--split": "P.a=b,c", "--embed": "P.a",
         "--as": "prisma", "--cover": "99%", "--target": "a.c", "--service": "atlas",
+        "--settings": "list", "--seconds": "5", "--seed": "5",
     ]
     /// Pairs that another rule than the table's refuses, because it depends on values or on positional arguments.
     private static let others: [String: Set<Set<String>>] = [
