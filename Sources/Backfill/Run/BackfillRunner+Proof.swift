@@ -40,12 +40,12 @@ extension BackfillRunner {
         var result =
             if let first = proof.differences.first {
                 job.leftToServer(
-                    "this program and \(server) disagree on the job's steps (\(first.question)), so the server computes "
-                        + "them for every document, and the result is the server's")
+                    "this program and \(server) disagree on the job's steps (\(first.question)), so the server "
+                        + "computes them for every document, and the result is the server's")
             } else {
                 job.noting(
-                    "this program and \(server) agree on the job's steps, for each of \(proof.compared.grouped) generated "
-                        + "and stored documents")
+                    "this program and \(server) agree on the job's steps, for each of \(proof.compared.grouped) "
+                        + "generated and stored documents")
             }
         result.proof = ["of": .object(subject), "agrees": .bool(proof.differences.isEmpty)]
         return result
