@@ -89,7 +89,7 @@ package enum StepCases {
 
     /// Returns a random document with the fields that the ``forms`` read and write.
     package static func document(_ number: Int, _ random: inout Randomness) -> BSONDocument {
-        var fields: [(String, BSONValue)] = [("_id", .integer(number))]
+        var fields: [(String, BSONValue)] = [("_id", id(number, &random))]
         // This field is always a text: one of the steps converts it with `$toString`, which accepts only
         // scalars.
         fields.append(("name", .string("n\(number)")))
@@ -105,6 +105,12 @@ package enum StepCases {
             fields[index].1 = alike(v, &random)
         }
         return BSONDocument(fields)
+    }
+
+    /// Returns a number or, now and then, an ObjectId, from whose time a step may fill a field.
+    private static func id(_ number: Int, _ random: inout Randomness) -> BSONValue {
+        guard random.percent(15) else { return .integer(number) }
+        return .objectID(ObjectID(high: random.next(), low: UInt32(truncatingIfNeeded: random.next())))
     }
 
     /// Returns a value that is equal to the given one, or that `$eq` often finds equal to it.
@@ -150,7 +156,7 @@ extension StepCases {
                 random.percent(70) ? value(&random, 2).map { (name, $0) } : nil
             }
         }
-        var all: [(String, BSONValue)] = [("_id", .integer(number))] + fields(["a", "b", "c", "d", "n"])
+        var all: [(String, BSONValue)] = [("_id", id(number, &random))] + fields(["a", "b", "c", "d", "n"])
         for (name, inner) in [("e", ["x", "y"]), ("m", ["k", "z"])] where random.percent(75) {
             all.append((name, .object(BSONDocument(fields(inner)))))
         }
@@ -169,7 +175,7 @@ extension StepCases {
         parts.removeAll { $0.first == "_id" }
         guard case .object(let document)? = holder(of: parts, &random) else { return ["_id": .integer(number)] }
         return BSONDocument(
-            [("_id", .integer(number))] + ((try? document.elements()) ?? []).map { ($0.name, $0.value) })
+            [("_id", id(number, &random))] + ((try? document.elements()) ?? []).map { ($0.name, $0.value) })
     }
 
     /// Returns an object with the fields in which the paths begin, or a list if they lead into elements.
