@@ -27,11 +27,12 @@ package enum TestScale: String, Sendable {
         }
     }
 
-    /// Returns about `count` of the cases, spread evenly, or all of them unless the scale is ``short``.
+    /// Returns about `count` of the cases, spread evenly: twice as many for the scale ``full``, all for ``torture``.
     ///
     /// `SHIPSHAPE_TEST_SEED`, a number, selects which ones.
     package static func drawn<Case>(_ cases: [Case], _ count: Int) -> [Case] {
-        guard current == .short, cases.count > count else { return cases }
+        let count = pick(count, full: 2 * count, torture: cases.count)
+        guard cases.count > count else { return cases }
         let stride = cases.count / count
         let first = (environmentVariable("SHIPSHAPE_TEST_SEED").flatMap { Int($0) } ?? 0) % stride
         return Swift.stride(from: first, to: cases.count, by: stride).map { cases[$0] }
