@@ -2,6 +2,7 @@ import BSON
 import Foundation
 import Mongo
 import Proving
+import SystemPackage
 import TestSupport
 import Testing
 
