@@ -16,9 +16,9 @@ package struct JobProof: Sendable {
     /// The most documents of the collection that are compared, and the size of all of them in bytes.
     private static let sample = (count: 1_000, bytes: 8 << 20)
     private static let batch = 100
-    private static let limit = Duration.seconds(1)
+    private static let limit = Duration.milliseconds(700)
 
-    /// Compares the phases of a job that the client computes, for about a second.
+    /// Compares the phases of a job that the client computes, for less than a second.
     /// - Parameter collection: the job's collection.
     /// - Throws: ``MongoError`` of the connection or of a missing privilege.
     package init(of job: CompiledJob, on collection: MongoCollection, seed: UInt64) throws(MongoError) {
