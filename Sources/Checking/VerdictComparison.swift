@@ -21,7 +21,10 @@ public struct VerdictComparison: Hashable, Sendable {
         public let isAccepted: Bool
 
         /// Creates an instance from its parts.
-        public init(_ id: BSONValue, isAccepted: Bool) { (self.id, self.isAccepted) = (id, isAccepted) }
+        public init(_ id: BSONValue, isAccepted: Bool) {
+            self.id = id
+            self.isAccepted = isAccepted
+        }
     }
 
     /// Creates a comparison without documents.

@@ -7,7 +7,7 @@ package struct Proof: Sendable {
     package enum Group: String, Sendable, CaseIterable {
         /// The verdicts of the dialect `jsonschema`, and the schemas that it refuses.
         case judging
-        /// What the steps of jobs make of documents.
+        /// The changes that the steps of jobs make to documents.
         case computing
         /// The order of values, the sizes of documents and the order of records.
         case reading
@@ -18,23 +18,14 @@ package struct Proof: Sendable {
     /// A case for which the program and the server differ.
     package struct Difference: Sendable {
         package let group: Group
-        /// What differs, such as a keyword, a step of a job, or an assumption.
+        /// The keywords, the step of a job or the assumption that differs.
         package let subject: String
         /// The smallest case that was found, such as a schema and a document; empty for an assumption.
         package let reproduction: BSONDocument
-        /// What the program gives, or what it assumes.
+        /// The program's answer, or its assumption.
         package let program: String
-        /// What the server gives.
+        /// The server's answer.
         package let server: String
-
-        /// Makes a difference from what both sides give.
-        package init(_ group: Group, _ subject: String, _ reproduction: BSONDocument, program: String, server: String) {
-            self.group = group
-            self.subject = subject
-            self.reproduction = reproduction
-            self.program = program
-            self.server = server
-        }
     }
 
     /// The cases of one group.
@@ -71,10 +62,17 @@ package struct Proof: Sendable {
         /// Whether another difference is worth the search for its smallest form.
         var wantsMore: Bool { differences.count < 10 }
 
-        /// Counts a case that both sides answered.
-        mutating func compared(_ keys: some Sequence<String>) {
-            cases += 1
-            for key in keys { counts[key, default: 0] += 1 }
+        /// Counts cases that both sides answered.
+        mutating func compared(_ keys: some Sequence<String>, count: Int = 1) {
+            cases += count
+            for key in keys { counts[key, default: 0] += count }
+        }
+
+        /// Adds a difference, by the smallest case that shows it.
+        mutating func differ(_ subject: String, _ reproduction: BSONDocument, program: String, server: String) {
+            differences.append(
+                Difference(
+                    group: group, subject: subject, reproduction: reproduction, program: program, server: server))
         }
 
         /// Counts a case that the server did not answer; the first reason is kept.
@@ -102,4 +100,9 @@ package struct Proof: Sendable {
     }
 
     package var differences: [Difference] { parts.flatMap(\.differences) }
+}
+
+extension BSONDocument {
+    /// The document as canonical extended JSON, which names the type of each number.
+    package var shown: String { (try? extendedJSON()) ?? "\(self)" }
 }

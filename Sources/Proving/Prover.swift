@@ -4,7 +4,7 @@ package import Mongo
 
 /// One group of a proof, which compares case after case.
 protocol GroupProof {
-    /// What was compared so far.
+    /// The comparison so far.
     var part: Proof.Part { get set }
 
     /// Compares the next cases.
@@ -16,7 +16,7 @@ protocol GroupProof {
 package struct Prover {
     /// The time in seconds for the groups that write nothing.
     package var seconds = 60
-    /// What determines the generated cases.
+    /// The seed of the generated cases.
     package var seed: UInt64
     /// Whether the operator asked for a stop.
     package var isStopped: () -> Bool = { false }

@@ -10,7 +10,8 @@ struct ReadingProof: GroupProof {
     private var turn = 0
 
     init(on server: MongoCollection, seed: UInt64) {
-        (self.server, values) = (server, InstanceGenerator(random: Randomness(seed: seed)))
+        self.server = server
+        values = InstanceGenerator(random: Randomness(seed: seed))
     }
 
     private static let odd = OddValues.all.filter { $0.name != "a huge text" }.compactMap(\.value)
@@ -28,7 +29,8 @@ struct ReadingProof: GroupProof {
         // A sort takes the smallest element of a list, as an index does; `_id` is never a list.
         // A pipeline may compare objects with a repeated name in another order than an index, which is the one meant.
         let drawn = (odd.isEmpty ? (0..<60).map { _ in values.anything(depth: 2) } : Array(odd)).filter { value in
-            value.type != .array && value.hasDistinctNames && (question != .collation || !value.hasText)
+            value.type != .array && value.document?.hasDistinctNames != false
+                && (question != .collation || !value.hasText)
         }
         let documents = drawn.enumerated().map { BSONDocument([("_id", .integer($0.offset)), ("v", $0.element)]) }
         guard documents.count > 1 else { return }
@@ -54,14 +56,13 @@ struct ReadingProof: GroupProof {
             let order = BSONOrder.compare(documents[left]["v"] ?? .null, documents[right]["v"] ?? .null)
             return order == .equal ? left < right : order == .less
         }
-        for _ in documents { part.compared([question.rawValue]) }
+        part.compared([question.rawValue], count: documents.count)
         guard found != sorted, part.wantsMore else { return }
         let at = zip(found, sorted).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? 0
         let pair = [found, sorted].compactMap { $0.indices.contains(at) ? documents[$0[at]]["v"] : nil }
-        part.differences.append(
-            Proof.Difference(
-                .reading, question.rawValue, ["values": .array(of: pair)], program: "the second value comes first",
-                server: "the first value comes first"))
+        part.differ(
+            question.rawValue, ["values": .array(of: pair)], program: "the second value comes first",
+            server: "the first value comes first")
     }
 
     private mutating func compareSizes(_ documents: [BSONDocument]) throws(MongoError) {
@@ -69,25 +70,14 @@ struct ReadingProof: GroupProof {
         for (document, answer) in zip(documents, found) {
             part.compared([Question.size.rawValue])
             guard answer["s"]?.integer != document.bytes.count, part.wantsMore else { continue }
-            part.differences.append(
-                Proof.Difference(
-                    .reading, Question.size.rawValue, ["document": .object(document)],
-                    program: "\(document.bytes.count)", server: answer["s"].map { "\($0)" } ?? "no size"))
+            part.differ(
+                Question.size.rawValue, ["document": .object(document)], program: "\(document.bytes.count)",
+                server: answer["s"].map { "\($0)" } ?? "no size")
         }
     }
 }
 
 extension BSONValue {
-    /// Whether no name stands twice in an object, at any depth.
-    fileprivate var hasDistinctNames: Bool {
-        guard case .object(let inner) = self else {
-            if case .array(let array) = self { return array.values.allSatisfy(\.hasDistinctNames) }
-            return true
-        }
-        let fields = (try? inner.elements()) ?? []
-        return Set(fields.map(\.name)).count == fields.count && fields.allSatisfy(\.value.hasDistinctNames)
-    }
-
     /// Whether the value is a text, or has one anywhere inside.
     fileprivate var hasText: Bool {
         switch self {

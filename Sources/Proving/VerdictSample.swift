@@ -32,7 +32,10 @@ package struct VerdictSample {
     package init(
         of schema: CompiledSchema, as validator: BSONDocument, selection: BSONDocument, on build: BuildInfo
     ) {
-        (self.schema, self.validator, self.selection, self.build) = (schema, validator, selection, build)
+        self.schema = schema
+        self.validator = validator
+        self.selection = selection
+        self.build = build
     }
 
     /// Compares the verdicts on a random sample of the documents; blocks the thread.

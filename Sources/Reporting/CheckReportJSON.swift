@@ -17,7 +17,9 @@ package struct CheckReportJSON: Sendable {
     /// - Parameters:
     ///   - history: the results of earlier checks and, last, of this one; empty if no history is kept.
     package init(_ report: CheckReport, ids: IDDisplay = .shown, history: CheckHistory = CheckHistory([])) {
-        (self.report, self.ids, self.history) = (report, ids, history)
+        self.report = report
+        self.ids = ids
+        self.history = history
     }
 
     /// The JSON text, indented, which ends with a line break.

@@ -29,7 +29,9 @@ package struct PlanFile: Sendable {
         _ job: PlannedJob, path: String?, old: String, new: String, oldPath: String?, newPath: String?,
         follower: String?
     ) {
-        (self.job, self.path, self.follower) = (job, path, follower)
+        self.job = job
+        self.path = path
+        self.follower = follower
         (self.old, self.new, self.oldPath, self.newPath) = (old, new, oldPath, newPath)
     }
 }

@@ -20,11 +20,3 @@ extension CaseGroup {
     /// If a name occurs twice, the checker judges both fields, but a query on the server sees only the first one.
     package var plainDocuments: [BSONDocument] { documents.filter(\.hasDistinctNames) }
 }
-
-extension BSONDocument {
-    fileprivate var hasDistinctNames: Bool {
-        let elements = (try? elements()) ?? []
-        return Set(elements.map { Array($0.name.utf8) }).count == elements.count
-            && elements.allSatisfy { $0.value.document?.hasDistinctNames ?? true }
-    }
-}

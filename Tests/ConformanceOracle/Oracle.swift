@@ -47,16 +47,12 @@ package struct Oracle: ~Copyable {
             return .judged(!batch.isEmpty)
         } catch {
             guard error.domain == .server else { throw error }
-            return Self.refusal(error)
+            return ConformanceAnswer(of: error)
         }
     }
 
     private static var emptyTimestamp: ConformanceAnswer {
         .none("mongod stores the time in the place of an empty timestamp")
-    }
-
-    private static func refusal(_ error: MongoError) -> ConformanceAnswer {
-        error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
     }
 
     /// Returns the verdicts on documents that are all stored at once; each `_id` must be a different number.
@@ -70,7 +66,7 @@ package struct Oracle: ~Copyable {
                 verdicts = group.documents.map { .judged(found.contains($0.number)) }
             } catch let error as MongoError {
                 guard error.domain == .server else { throw error }
-                verdicts = group.documents.map { _ in Self.refusal(error) }
+                verdicts = group.documents.map { _ in ConformanceAnswer(of: error) }
             }
             for (index, document) in group.documents.enumerated() {
                 if !stored.contains(document.number) {
@@ -134,17 +130,5 @@ package struct Oracle: ~Copyable {
         var found: Set<Double> = []
         for case .object(let document) in batch.values { found.insert(document.number) }
         return found
-    }
-}
-
-extension BSONDocument {
-    /// The `_id` as a double if it is an int, a long or a double; otherwise NaN.
-    fileprivate var number: Double {
-        switch self["_id"] {
-        case .int(let value)?: Double(value)
-        case .long(let value)?: Double(value)
-        case .double(let value)?: value
-        default: .nan
-        }
     }
 }

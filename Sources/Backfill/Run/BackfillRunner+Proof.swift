@@ -14,16 +14,14 @@ extension BackfillRunner {
     ///
     /// The steps are compared on servers that the program was not tested on, and where the run's options ask for it. A
     /// result that the job's record keeps counts for the same server, program and job.
-    func proven(
-        _ job: CompiledJob, on client: borrowing Client, by store: borrowing StateStore
-    ) throws -> CompiledJob {
+    func proven(_ job: CompiledJob, on client: borrowing Client, _ pool: ClientPool) throws -> CompiledJob {
         let build = try early.run { try client.buildInfo() }
         guard options.proves || !build.isTested else { return job }
         let subject: BSONDocument = [
             "server": .string(build.version), "program": .string(options.release),
             "job": .string(SHA256.text(of: Array(job.job.text.utf8))),
         ]
-        let kept = try? store.jobs.record()?["proof"]?.document
+        let kept = try? store(pool).jobs.record()?["proof"]?.document
         guard options.proves || kept?["of"]?.document != subject || kept?["agrees"] != true else { return job }
         let collection = client.collection(job.job.namespace)
         let proof = try early.run { () throws -> JobProof in

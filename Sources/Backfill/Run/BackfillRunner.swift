@@ -48,7 +48,7 @@ package struct BackfillRunner: Sendable {
         let client = try pool.client()
         let collection = client.collection(job.job.namespace)
         let located = try early.run { try job.located(in: collection) { stop.isRaised } }
-        return try proven(located, on: client, by: try store(pool))
+        return try proven(located, on: client, pool)
     }
 
     var retry: RetryPolicy { RetryPolicy(limit: options.retryLimit, stop: stop, events: events, lost: lost) }

@@ -6,7 +6,7 @@ extension Conversion {
     /// The reasons, each with the condition for a value that is neither converted nor already of the target's type.
     func losses(of value: Expression) -> [(reason: CompiledStep.Reason, when: Expression)] {
         let isNear = !lossy.attempted(value).isMissingOrNull
-        let isFar = !isNear && isNumber(value)
+        let isFar = !isNear && isNumber(plain(value))
         return [(.rounded, isNear), (.outOfRange, isFar), (.noValue, !isNear && !isFar)]
     }
 
@@ -15,11 +15,9 @@ extension Conversion {
         let types = sources.filter {
             $0 == "string" ? target.isNumeric : ["int", "long", "double", "decimal", "date"].contains($0)
         }
-        let (plain, number) = (Expression.variable("plain"), Expression.variable("number"))
+        let number = Expression.variable("number")
         return .let(
-            ["plain": self.plain(value)],
-            in: .let(
-                ["number": .choose(if: plain.hasType(among: types), then: attempt(plain, to: "decimal"), else: .null)],
-                in: .all([!number.isMissingOrNull, !(number == .constant(.decimal(.nan)))])))
+            ["number": .choose(if: value.hasType(among: types), then: attempt(value, to: "decimal"), else: .null)],
+            in: .all([!number.isMissingOrNull, !(number == .constant(.decimal(.nan)))]))
     }
 }

@@ -21,7 +21,8 @@ struct NumberFormat: Hashable, Sendable {
                 "\"format\" is the number 1234.56 as the texts spell it, such as \"1,234.56\", \"1.234,56\", "
                     + "\"1 234,56\" or \"1234,56\"")
         }
-        (self.group, self.point) = (group.map(Character.init), Character(point))
+        self.group = group.map(Character.init)
+        self.point = Character(point)
     }
 }
 

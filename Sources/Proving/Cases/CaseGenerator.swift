@@ -14,6 +14,25 @@ package struct CaseGroup: Sendable {
     }
 }
 
+extension BSONDocument {
+    /// The `_id` as a double if it is an int, a long or a double; otherwise NaN.
+    package var number: Double {
+        switch self["_id"] {
+        case .int(let value)?: Double(value)
+        case .long(let value)?: Double(value)
+        case .double(let value)?: value
+        default: .nan
+        }
+    }
+
+    /// Whether no name occurs twice in an object, at any depth.
+    package var hasDistinctNames: Bool {
+        let elements = (try? elements()) ?? []
+        return Set(elements.map { Array($0.name.utf8) }).count == elements.count
+            && elements.allSatisfy { $0.value.document?.hasDistinctNames ?? true }
+    }
+}
+
 /// A generator of random cases, which its seed determines.
 package struct CaseGenerator: Sendable {
     private var random: Randomness

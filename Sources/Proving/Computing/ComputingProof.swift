@@ -17,7 +17,9 @@ struct ComputingProof: GroupProof {
     private static let batch = 60
 
     init(on server: MongoCollection, wireVersion: Int, seed: UInt64) {
-        (self.server, self.wireVersion, random) = (server, wireVersion, Randomness(seed: seed))
+        self.server = server
+        self.wireVersion = wireVersion
+        random = Randomness(seed: seed)
         forms = (StepCases.forms + StepCases.moves).map { ($0, Self.phases([$0], wireVersion: wireVersion)) }
     }
 
@@ -54,7 +56,7 @@ struct ComputingProof: GroupProof {
     ) throws(MongoError) {
         for phase in phases {
             let outcome = try phase.compare(documents, on: server)
-            for _ in 0..<outcome.compared { part.compared(phase.operators) }
+            part.compared(phase.operators, count: outcome.compared)
             for failure in outcome.failures { part.isUnanswered(failure) }
             for difference in outcome.differences { try differs(difference, phase, text) }
         }
@@ -74,9 +76,8 @@ struct ComputingProof: GroupProof {
         let shown =
             try phase.compare([smallest], on: server).differences.first { $0.question == difference.question }
             ?? difference
-        part.differences.append(
-            Proof.Difference(
-                .computing, text, ["step": .string(text), "document": .object(shown.document)],
-                program: "\(shown.question): \(shown.program)", server: shown.server))
+        part.differ(
+            text, ["step": .string(text), "document": .object(shown.document)],
+            program: "\(shown.question): \(shown.program)", server: shown.server)
     }
 }

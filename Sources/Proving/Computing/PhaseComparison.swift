@@ -6,10 +6,10 @@ package import Steps
 
 /// Compares what the client makes of documents by a phase of a job with what a server makes of them.
 package struct PhaseComparison: Sendable {
-    /// What differs for one document.
+    /// A document for which the two sides differ.
     package struct Difference: Sendable {
         package let document: BSONDocument
-        /// What both sides were asked, such as whether the document needs the step.
+        /// The question to both sides, such as whether the document needs the step.
         package let question: String
         package let program: String
         package let server: String
@@ -20,8 +20,6 @@ package struct PhaseComparison: Sendable {
         package var differences: [Difference] = []
         /// The number of documents that the client evaluated.
         package var compared = 0
-        /// The number of documents that the client leaves to the server.
-        package var left = 0
         /// The server's errors for documents that it cannot compute.
         package var failures: [String] = []
     }
@@ -38,13 +36,14 @@ package struct PhaseComparison: Sendable {
     package init?(_ phase: Phase) {
         guard let evaluator = PhaseEvaluator(phase) else { return nil }
         self.evaluator = evaluator
-        (needs, pipeline) = (phase.needs, phase.neededPipeline)
+        needs = phase.needs
+        pipeline = phase.neededPipeline
         reasons = phase.steps.flatMap { step in
             step.skipped.map { ($0.reason.rawValue, $0.when, CompiledExpression($0.when)) }
         }
         let expressions = [needs.bson] + reasons.map(\.when.bson) + pipeline.map { BSONValue.object($0) }
-        let called = expressions.reduce(into: Set<String>()) { $0.formUnion(Self.operators(in: $1)) }
-        operators = called.subtracting(["$set", "$literal"])
+        operators = BSONValue.array(of: expressions).names(exceptInside: "$literal").filter { $0.hasPrefix("$") }
+            .subtracting(["$set", "$literal"])
     }
 
     /// Compares both sides over documents, which the server does not store.
@@ -62,7 +61,7 @@ package struct PhaseComparison: Sendable {
             var first = try compare(Array(documents[..<half]), on: server)
             let second = try compare(Array(documents[half...]), on: server)
             first.differences += second.differences
-            (first.compared, first.left) = (first.compared + second.compared, first.left + second.left)
+            first.compared += second.compared
             first.failures += second.failures
             return first
         }
@@ -106,18 +105,15 @@ package struct PhaseComparison: Sendable {
                     differs(
                         "the document after the step", change.change.after.shown, answer.after?.shown ?? "no document")
                 }
-            } catch { outcome.left += 1 }
+            } catch {
+                // The client leaves this document to the server.
+            }
             for (reason, isGiven) in zip(reasons, answer.reasons) {
                 guard let holds = try? reason.compiled.holds(for: document.view), holds != isGiven else { continue }
                 differs("whether it is skipped as \"\(reason.name)\"", "\(holds)", "\(isGiven)")
             }
         }
         return outcome
-    }
-
-    /// Returns the operators that an expression calls, without those in a `$literal`.
-    package static func operators(in expression: BSONValue) -> Set<String> {
-        expression.names(exceptInside: "$literal").filter { $0.hasPrefix("$") }
     }
 }
 
@@ -128,15 +124,12 @@ extension BSONDocument {
     /// its stages mention them.
     fileprivate func hasFields(of other: BSONDocument?) -> Bool {
         guard let other, bytes != other.bytes else { return other != nil }
-        guard let left = try? elements(), let right = try? other.elements() else { return false }
-        func sorted(_ fields: [(name: String, value: BSONValue)]) -> [[UInt8]] {
-            fields.sorted { $0.name < $1.name }.map { BSONDocument([($0.name, $0.value)]).bytes }
+        func fields(_ document: BSONDocument) -> [[UInt8]]? {
+            try? document.elements().sorted { $0.name < $1.name }.map { BSONDocument([($0.name, $0.value)]).bytes }
         }
-        return sorted(left.map { ($0.name, $0.value) }) == sorted(right.map { ($0.name, $0.value) })
+        guard let own = fields(self) else { return false }
+        return own == fields(other)
     }
-
-    /// The document as extended JSON.
-    fileprivate var shown: String { (try? extendedJSON()) ?? "\(self)" }
 }
 
 extension BSONValue {

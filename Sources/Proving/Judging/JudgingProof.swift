@@ -12,7 +12,9 @@ struct JudgingProof: GroupProof {
     private var fixed: [CaseGroup]
 
     init(on server: MongoCollection, of build: BuildInfo, seed: UInt64) {
-        (self.server, self.build, random) = (server, build, CaseGenerator(seed: seed))
+        self.server = server
+        self.build = build
+        random = CaseGenerator(seed: seed)
         fixed = FixedCases.keywords.reversed()
     }
 
@@ -51,12 +53,10 @@ struct JudgingProof: GroupProof {
         let keywords = Self.keywords(in: .object(schema)).sorted()
         let subject = keywords.isEmpty ? "an empty schema" : keywords.joined(separator: ", ")
         guard !part.differences.contains(where: { $0.subject == subject }) else { return part.missed += 1 }
-        part.differences.append(
-            Proof.Difference(
-                .judging, subject,
-                ["schema": .object(schema), "document": .object(document)],
-                program: JudgingSchema(schema).answer(for: document).description,
-                server: try server.verdicts(on: [document], by: schema)[0].description))
+        part.differ(
+            subject, ["schema": .object(schema), "document": .object(document)],
+            program: JudgingSchema(schema).answer(for: document).description,
+            server: try server.verdicts(on: [document], by: schema)[0].description)
     }
 
     /// Returns the keywords that occur in a schema.
@@ -85,10 +85,16 @@ extension MongoCollection {
             return documents.map { .judged(numbers.contains($0.number)) }
         } catch {
             guard error.isAnswer else { throw error }
-            return documents.map { _ in
-                error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
-            }
+            return documents.map { _ in ConformanceAnswer(of: error) }
         }
+    }
+}
+
+extension ConformanceAnswer {
+    /// Makes the answer of a server that ended a query by a schema with an error: it refuses the schema, unless the
+    /// query itself failed.
+    package init(of error: MongoError) {
+        self = error.message.contains("Executor error") ? .none(error.message) : .refused(error.message)
     }
 }
 
@@ -101,18 +107,6 @@ extension MongoError {
     /// Whether the server evaluated the command and answered that it cannot do it, so that another case may succeed.
     var isAnswer: Bool {
         domain == .server && !isTransient && !isAuthorization && !isInterruption && !isTimeLimit
-    }
-}
-
-extension BSONDocument {
-    /// The `_id` as a double if it is an int, a long or a double; otherwise NaN.
-    fileprivate var number: Double {
-        switch self["_id"] {
-        case .int(let value)?: Double(value)
-        case .long(let value)?: Double(value)
-        case .double(let value)?: value
-        default: .nan
-        }
     }
 }
 

@@ -8,7 +8,9 @@ package struct Assumption: Sendable {
     let attempt: @Sendable (Trial) -> () throws -> Void
 
     private init(_ name: String, _ attempt: @escaping @Sendable (Trial) -> () throws -> Void, _ sentence: String) {
-        (self.name, self.sentence, self.attempt) = (name, sentence, attempt)
+        self.name = name
+        self.sentence = sentence
+        self.attempt = attempt
     }
 
     /// All assumptions, in the order in which they are tried.

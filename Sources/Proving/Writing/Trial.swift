@@ -28,7 +28,9 @@ final class Trial {
             identity: .current(), terms: LeaseTerms(duration: .seconds(30)), leases: namespace.collection)
         try state.client.createIfAbsent(namespace.collection, id: state.ranges.id, ["seq": 0])
         guard case .taken(let lease, _) = try state.ranges.acquire(for: .backfill) else { return nil }
-        (self.pool, self.lease, ranges) = (pool, lease, state.ranges)
+        self.pool = pool
+        self.lease = lease
+        ranges = state.ranges
         collection = state.client.client.collection(namespace)
         own = try TransactionSession.openUnrecorded(on: pool)
     }

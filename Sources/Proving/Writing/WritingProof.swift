@@ -44,8 +44,7 @@ package enum WritingProof {
                     part.compared([assumption.name])
                 }
                 guard case .deviation(let seen) = finding else { continue }
-                part.differences.append(
-                    Proof.Difference(.writing, assumption.name, [:], program: assumption.sentence, server: seen))
+                part.differ(assumption.name, [:], program: assumption.sentence, server: seen)
             }
         } catch {
             try? drop(name, state)

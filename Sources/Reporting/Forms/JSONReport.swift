@@ -8,7 +8,8 @@ package struct JSONReport: Sendable {
     ///   - version: the version of the format. It changes only if a reader of the old format would misread the new one.
     ///   - object: an object with the members that follow those of ``head(_:version:)``.
     init(_ command: String, version: Int = 1, _ object: ReportValue) {
-        (head, self.object) = (Self.head(command, version: version), object)
+        head = Self.head(command, version: version)
+        self.object = object
     }
 
     /// Returns the members that every JSON report has: the versions, the commit and, if there is one, the command.

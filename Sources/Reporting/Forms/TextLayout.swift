@@ -30,7 +30,8 @@ package struct TextLayout: Sendable {
 
     /// Creates the layout for standard output, whether it is a terminal or not.
     package init(width: Int? = nil, isColored: Bool = false) {
-        (self.width, self.isColored) = (width, isColored)
+        self.width = width
+        self.isColored = isColored
     }
 
     package static var file: TextLayout {

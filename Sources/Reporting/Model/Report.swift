@@ -42,7 +42,10 @@ package struct Report: Sendable {
     package var style = Style()
 
     package init(command: String, title: String, headline: String, level: Level) {
-        (self.command, self.title, self.headline, self.level) = (command, title, headline, level)
+        self.command = command
+        self.title = title
+        self.headline = headline
+        self.level = level
     }
 }
 
@@ -159,7 +162,9 @@ extension Report {
         package var isCode = false
 
         package init(_ text: String, level: Level? = nil, isCode: Bool = false) {
-            (self.text, self.level, self.isCode) = (text, level, isCode)
+            self.text = text
+            self.level = level
+            self.isCode = isCode
         }
 
         package init(stringLiteral text: String) { self.init(text) }

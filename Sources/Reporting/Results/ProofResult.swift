@@ -8,7 +8,10 @@ package struct ProofResult: Reportable {
 
     /// Wraps a proof.
     /// - Parameter source: the connection string without its secrets.
-    package init(_ proof: Proof, source: String) { (self.proof, self.source) = (proof, source) }
+    package init(_ proof: Proof, source: String) {
+        self.proof = proof
+        self.source = source
+    }
 
     /// Whether a case differs, or a group was asked about and nothing of it was answered.
     package var isFailed: Bool { proof.refusal != nil || proof.parts.contains { !$0.isEqual || $0.isSilent } }
@@ -100,10 +103,6 @@ package struct ProofResult: Reportable {
     }
 }
 
-extension BSONDocument {
-    fileprivate var shown: String { (try? extendedJSON()) ?? "\(self)" }
-}
-
 extension Proof.Part {
     fileprivate var isEqual: Bool { differences.isEmpty && missed == 0 }
     /// Whether cases were asked, and the server answered none of them.
@@ -117,7 +116,7 @@ extension Proof.Part {
         return cases == 0 ? "not tried" : "no difference"
     }
 
-    /// What a reader must know of the group beyond its numbers.
+    /// The facts of the group beyond its numbers.
     fileprivate var notes: [String] {
         var notes: [String] = []
         if let restriction { notes.append(restriction) }

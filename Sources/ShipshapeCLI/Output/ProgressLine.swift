@@ -31,7 +31,9 @@ final class ProgressLine: Sendable {
         self.title = title.printable
         logger = Log.logger(of: title)
         self.total = total.flatMap { $0 > 0 ? $0 : nil }
-        (self.isTotalOfTheRest, self.unit, self.isShown) = (isTotalOfTheRest, unit, isShown)
+        self.isTotalOfTheRest = isTotalOfTheRest
+        self.unit = unit
+        self.isShown = isShown
         guard isShown else { return }
         let interval: Duration = Console.isInteractive ? .milliseconds(200) : .seconds(15)
         let task = Task { [weak self] in

@@ -23,8 +23,13 @@ struct MigrateRun {
         pending: [JobFolder.Entry], of plan: MigrationPlan, pool: ClientPool, registry: JobRegistry,
         options: RunOptions, output: OutputFlags, isDryRun: Bool, monitor: RunMonitor
     ) {
-        (self.pending, self.pool, self.registry, self.options) = (pending, pool, registry, options)
-        (self.output, self.isDryRun, self.monitor) = (output, isDryRun, monitor)
+        self.pending = pending
+        self.pool = pool
+        self.registry = registry
+        self.options = options
+        self.output = output
+        self.isDryRun = isDryRun
+        self.monitor = monitor
         again = Set(plan.items.filter(\.runsAgain).map(\.entry.name))
         report = MigrationReport(isDryRun: isDryRun, plan)
     }
