@@ -64,6 +64,7 @@ package struct Proof: Sendable {
 
         /// Counts cases that both sides answered.
         mutating func compared(_ keys: some Sequence<String>, count: Int = 1) {
+            guard count > 0 else { return }
             cases += count
             for key in keys { counts[key, default: 0] += count }
         }
