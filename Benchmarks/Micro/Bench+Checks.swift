@@ -16,7 +16,7 @@ extension Bench {
         let schemas = [
             ("schema", try ServerSchema.read(at: flat.appending("schema.json").string, namespace: orders)),
             ("strict schema", try ServerSchema.read(at: flat.appending("strict.json").string, namespace: orders)),
-            ("validator", validator),
+            ("validator", validator), ("validator for PowerSync", validator),
         ]
         let fitting = Corpus(documents: documents)
         let flawed = Corpus(documents: documents, isFlawed: true)
@@ -25,7 +25,9 @@ extension Bench {
             try fitting.forEach { view throws(BSONError) in try view.validate() }
         }
         for (name, schema) in schemas {
-            let schema = CompiledSchema(schema.collections[0], of: schema)
+            var options = CheckOptions()
+            if name.hasSuffix("PowerSync") { options.engine = EngineSettings(.powersync) }
+            let schema = CompiledSchema(schema.collections[0], of: schema, options: options)
             try measure("check by \(name), A", bytes: fitting.bytes.count, items: documents, of: "documents") {
                 var count = 0
                 try fitting.forEach { view throws(BSONError) in

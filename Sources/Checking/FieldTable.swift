@@ -72,6 +72,7 @@ struct FieldLookup: ~Escapable {
     let names: RawSpan
 
     @_lifetime(borrow table)
+    @inline(__always)
     init(_ table: borrowing FieldTable) {
         keys = table.keys.span
         matchers = table.matchers.span

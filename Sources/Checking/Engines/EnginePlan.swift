@@ -9,12 +9,14 @@ struct EnginePlan: Sendable {
     /// The number of tests of a higher level than ``Level/info``.
     private(set) var seriousTestCount = 0
     /// The rules for single top-level fields, in the order of the names in ``table``.
+    ///
+    /// The fields of the schema come first, with or without a rule, because most documents have them in that order.
     private(set) var fields: [Field] = []
     private(set) var table = FieldTable()
     private(set) var range = FieldRange()
     /// The only element is ``limits``: an array, so that the walker borrows it in place of a copy for each document.
     private(set) var allLimits = [Limits()]
-    private(set) var limits: Limits {
+    var limits: Limits {
         get { allLimits[0] }
         set { allLimits[0] = newValue }
     }
@@ -58,13 +60,15 @@ struct EnginePlan: Sendable {
 
     /// The rule for a top-level field.
     struct Field: Sendable, BitwiseCopyable {
-        enum Kind: Sendable, BitwiseCopyable { case id, forbidden, text, integer, real, property }
+        enum Kind: Sendable, BitwiseCopyable { case free, id, forbidden, text, integer, real, property }
 
         var kind: Kind
         var rule: Rule
         var level: Level
         /// The types whose values pass this rule without a check of the value itself.
         var plain: TypeMask
+        /// The types whose values, if the field is `_id`, pass this rule if they are true in JavaScript.
+        var trueTypes: TypeMask = []
         /// The types that the field may have.
         var accepts: TypeMask = .all
         /// The types of the elements that an array in the field may have.
@@ -72,6 +76,8 @@ struct EnginePlan: Sendable {
         /// The range of the whole numbers that the field may hold.
         var low: Int64 = .min
         var high: Int64 = .max
+        /// The mark of the field's name in ``SeenNames``.
+        var mark: UInt16 = 0
         /// Whether the field is a list whose elements have a known type.
         ///
         /// If a document lacks the field, the client's property is null.
@@ -120,15 +126,16 @@ struct EnginePlan: Sendable {
         /// The types of the values to test, in addition to those in ``watched``, if the user wants findings of the
         /// level ``Level/info``.
         var watchedForInfo: TypeMask = []
-        /// The types for whose values a few comparisons show that no test of a higher level than ``Level/info`` fails:
-        /// a finite double, text of ASCII, and a date from ``earliest`` to ``latest``.
-        var quick: TypeMask = .string
+        /// The types of which a few comparisons show for most values that no test of a higher level than
+        /// ``Level/info`` fails: a finite double, text of UTF-8, a date from ``earliest`` to ``latest``, and a UUID.
+        var quick = TypeMask.all
         var (earliest, latest): (Int64, Int64) = (.min, .max)
-        /// The types of values to which the rules for top-level fields apply; a field with a value of another type
-        /// needs no check.
-        var judgedInFields: TypeMask = []
+        /// The marks of the names of all fields in the plan.
+        var marks = SeenNames()
         /// Whether binary data as `_id` must be a UUID of subtype 4.
         var hasOnlyUUIDs = false
+        /// The number of levels that an object or array in a top-level field may have.
+        var levels: Int { min(depth.most, BSONView.maximumDepth) }
         /// The document size in bytes from which on its JSON text can exceed a limit.
         var leastRowSize: Int { min(rowUnits.most, rowBytes.most) / 16 }
     }
@@ -140,6 +147,9 @@ struct EnginePlan: Sendable {
         let rules = EngineRule.all(of: engine)
         guard !rules.isEmpty else { return nil }
         for rule in rules { for condition in rule.conditions { add(condition, of: rule) } }
+        for name in ["_id"] + schema.root.properties.map(\.name) {
+            add(name, Field(kind: .free, rule: .anyType, level: .info, plain: .all))
+        }
         for rule in rules {
             for condition in rule.conditions { addFields(condition, of: rule, settings, schema) }
         }
@@ -188,15 +198,16 @@ struct EnginePlan: Sendable {
         tests = tests.filter { $0.level > .info } + tests.filter { $0.level == .info }
         seriousTestCount = tests.count { $0.level > .info }
         if limits.unreadableID != nil, let id = names.firstIndex(of: "_id") {
+            fields[id].trueTypes = fields[id].plain.intersection([.string, .int, .long])
             fields[id].plain.formIntersection([.objectId, .date, .timestamp, .decimal])
         }
-        for field in fields { limits.judgedInFields.formUnion(TypeMask.all.subtracting(field.plain)) }
-        for (type, kind) in [(TypeMask.double, ValueTest.Kind.nonFinite), (.date, .dateOutside)] {
-            let own = tests.prefix(seriousTestCount).filter { $0.types.contains(type) }
-            if own.allSatisfy({ $0.kind == kind }) { limits.quick.formUnion(type) }
+        for index in fields.indices {
+            fields[index].mark = SeenNames.mark(of: table.keys[index])
+            _ = limits.marks.insert(fields[index].mark)
         }
         for test in tests {
             if test.level > .info { limits.watched.formUnion(test.types) }
+            if test.level > .info, test.kind == .always { limits.quick.subtract(test.types) }
             limits.watchedForInfo.formUnion(test.types)
             (limits.earliest, limits.latest) = (max(limits.earliest, test.low), min(limits.latest, test.high))
         }
@@ -237,7 +248,11 @@ extension EnginePlan {
     ///
     /// Does nothing if the field's name is empty or already has a rule; `_id`, for example, may already have one.
     private mutating func add(_ name: String, _ field: Field, expected: String? = nil) {
-        guard !names.contains(name), !name.isEmpty else { return }
+        guard !name.isEmpty else { return }
+        if let index = names.firstIndex(of: name) {
+            if fields[index].kind == .free { (fields[index], expectations[index]) = (field, expected) }
+            return
+        }
         names.append(name)
         fields.append(field)
         expectations.append(expected)
@@ -245,7 +260,9 @@ extension EnginePlan {
 
     private mutating func addID(_ rule: EngineRule, accepting types: TypeMask, onlyUUIDs: Bool) {
         if onlyUUIDs { limits.hasOnlyUUIDs = true }
-        if let index = names.firstIndex(of: "_id") { return fields[index].plain.formIntersection(types) }
+        if let index = names.firstIndex(of: "_id"), fields[index].kind == .id {
+            return fields[index].plain.formIntersection(types)
+        }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
         // The text of an `_id` is checked only for strings, objects and binary data. The text of another type, such as

@@ -7,18 +7,19 @@ import ServerSchema
 /// The walker allocates nothing for most documents. The arrays of the plan are borrowed as spans.
 struct EngineWalker: ~Escapable {
     private let tests: Span<EnginePlan.ValueTest>
-    private let fields: Span<EnginePlan.Field>
-    private let lookup: FieldLookup
-    private let range: FieldRange
-    private let limits: Span<EnginePlan.Limits>
+    let fields: Span<EnginePlan.Field>
+    let lookup: FieldLookup
+    let range: FieldRange
+    let limits: Span<EnginePlan.Limits>
     private let harmlessSize: Int
-    private let judgedInFields: TypeMask
-    private let watched: TypeMask
-    private let quick: TypeMask
+    let watched: TypeMask
+    let quick: TypeMask
+    let levels: Int
+    let (earliest, latest): (Int64, Int64)
     private let tested: TypeMask
     private let wantsInfo: Bool
     private let judgesNames: Bool
-    private let judgesText: Bool
+    let judgesText: Bool
     private let root: Int
 
     @_lifetime(borrow plan)
@@ -29,19 +30,27 @@ struct EngineWalker: ~Escapable {
         lookup = FieldLookup(plan.table)
         range = plan.range
         limits = plan.allLimits.span
-        (harmlessSize, judgedInFields) = (plan.harmlessSize, plan.limits.judgedInFields)
+        harmlessSize = plan.harmlessSize
         self.wantsInfo = wantsInfo
+        levels = plan.limits.levels
+        (earliest, latest) = (plan.limits.earliest, plan.limits.latest)
         judgesNames = plan.limits.names != nil
         judgesText = plan.limits.text != nil
         watched = wantsInfo ? plan.limits.watched.union(plan.limits.watchedForInfo) : plan.limits.watched
-        quick = wantsInfo ? .string : plan.limits.quick
+        quick = wantsInfo ? [] : plan.limits.quick
         tested = wantsInfo ? .all : plan.limits.tested
         root = plan.firstNode
     }
 
     /// Judges a whole document by the engine's rules, and reports the rules that it breaks.
     func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
-        let count = try elements(of: view, into: &sink)
+        var progress = Progress(position: view.firstPosition)
+        while true {
+            pass(&progress, of: view)
+            guard let element = try view.step(&progress.position) else { break }
+            try field(element, of: view, &progress, into: &sink)
+        }
+        let count = progress.count
         if let rule = limits[0].unreadable, try !view.isReadableByScript(as: .value) {
             sink.report(Finding(rule, .certain, node: root, Found(.object, .unreadable)))
         }
@@ -51,42 +60,25 @@ struct EngineWalker: ~Escapable {
         if wantsInfo { try reportAbsentLists(in: view, into: &sink) }
     }
 
-    /// Judges each top-level field, and returns their number.
-    ///
-    /// Only in a function without other loops, the compiler inlines the reading of an element, which halves the time.
-    private func elements<Sink: FindingSink>(
-        of view: borrowing BSONView, into sink: inout Sink
-    ) throws(BSONError) -> Int {
-        var (count, expected, known) = (0, 0, 0)
-        var seen = SeenNames()
-        var position = view.firstPosition
-        while let element = try view.step(&position) {
-            count &+= 1
-            let type = TypeMask(element.type)
-            let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
-            let isNew = count <= SeenNames.most && seen.isNew(key)
-            if judgesNames, count <= SeenNames.most, !isNew { try name(element, of: view, into: &sink) }
-            if judgesText, !key.isShortASCII { invalidName(element, of: view, into: &sink) }
-            if known < fields.count || !isNew {
-                let isExpected =
-                    expected < fields.count
-                    && key.matches(lookup.keys[Int(range.first) &+ expected], in: view.bytes, names: lookup.names)
-                let found = isExpected ? expected : index(of: key, type, in: view)
-                if found >= 0 {
-                    (expected, known) = (found &+ 1, known &+ 1)
-                    if !fields[found].plain.contains(type) { try field(element, found, of: view, into: &sink) }
-                }
-            }
-            if watched.contains(type), !isQuicklyFine(element, of: view) { try top(element, of: view, into: &sink) }
-        }
-        return count
-    }
-
-    /// Returns the index of a name in ``fields``; -1 if it is not there, or if no rule for it judges values of this
-    /// type.
+    /// Judges a top-level field that may break a rule.
     @inline(never)
-    private func index(of key: FieldKey, _ type: TypeMask, in view: borrowing BSONView) -> Int {
-        judgedInFields.contains(type) ? lookup.search(key, in: view.bytes, among: range) : -1
+    private func field<Sink: FindingSink>(
+        _ element: BSONElement, of view: borrowing BSONView, _ progress: inout Progress, into sink: inout Sink
+    ) throws(BSONError) {
+        progress.count &+= 1
+        let type = TypeMask(element.type)
+        let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
+        let isNew = progress.count <= SeenNames.most && progress.seen.insert(SeenNames.mark(of: key))
+        if judgesNames, progress.count <= SeenNames.most, !isNew { try name(element, of: view, into: &sink) }
+        if judgesText, !key.isShortASCII { invalidName(element, of: view, into: &sink) }
+        let found = progress.known < fields.count || !isNew ? lookup.search(key, in: view.bytes, among: range) : -1
+        if found >= 0 {
+            (progress.expected, progress.known) = (found &+ 1, progress.known &+ (isNew ? 1 : 0))
+            if !fields[found].plain.contains(type) { try field(element, found, of: view, into: &sink) }
+        }
+        if watched.contains(type), !isPassing(element, of: view, levels: levels) {
+            try top(element, of: view, into: &sink)
+        }
     }
 
     private func report<Sink: FindingSink>(
@@ -113,17 +105,6 @@ extension EngineWalker {
         // report.
         if isTooDeep { report(limits[0].depth, .nestedDeeper, element.type.rawValue, into: &sink) }
         sink.leave()
-    }
-
-    /// Whether a value of a type in ``watched`` passes all tests for its type, as far as a few comparisons show.
-    @inline(__always)
-    private func isQuicklyFine(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
-        guard quick.contains(TypeMask(element.type)) else { return false }
-        switch TypeMask(element.type) {
-        case .string: return view.isASCIIString(element)
-        case .double: return view.double(element).isFinite
-        default: return view.int64(element) >= limits[0].earliest && view.int64(element) <= limits[0].latest
-        }
     }
 
     /// Judges a value by the rules for its type, and judges the values inside it.
@@ -163,7 +144,8 @@ extension EngineWalker {
         while let element = try view.step(&position) {
             let type = TypeMask(element.type)
             if judgesText, !isArray, !view.hasASCIIName(element) { invalidName(element, of: view, into: &sink) }
-            guard watched.contains(type), !isQuicklyFine(element, of: view) else { continue }
+            // The values inside an object or array are judged one by one, so that no level reads all levels below it.
+            guard watched.contains(type), !isPassing(element, of: view, levels: -1) else { continue }
             if isArray { sink.enter(.elements) } else { sink.enter(field: element, of: view) }
             if try value(element, of: view, at: .nested, depth: depth &+ 1, into: &sink) { isTooDeep = true }
             sink.leave()
@@ -229,6 +211,7 @@ extension EngineWalker {
         let found: Found?
         switch field.kind {
         case .id: return try id(element, field, node: node, of: view, into: &sink)
+        case .free: found = nil
         case .forbidden: found = Found(element.type)
         case .integer, .real, .text: found = lost(element, in: field.kind, of: view)
         case .property: return try property(element, field, node: node, of: view, into: &sink)

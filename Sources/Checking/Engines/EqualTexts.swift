@@ -5,13 +5,13 @@ import ServerSchema
 struct IDTypes: Sendable {
     private var mask: TypeMask = []
 
+    @inline(__always)
     mutating func note(_ document: borrowing BSONView) throws(BSONError) {
-        var position = document.firstPosition
+        let first = document.firstPosition
         // The server stores `_id` as the first field. In a document from another source, such as a dump, `_id` may be
         // elsewhere.
-        guard let first = try document.step(&position) else { return }
-        if first.isID(in: document) {
-            mask.formUnion(TypeMask(first.type))
+        if document.byteCount > 12, document.word(first &+ 1) & 0xFFFF_FFFF == 0x0064_695F {
+            mask.formUnion(TypeMask(BSONType(rawValue: document.byte(first))))
         } else if let element = try document.find("_id") {
             mask.formUnion(TypeMask(element.type))
         }
@@ -27,13 +27,6 @@ struct IDTypes: Sendable {
         let kinds: [TypeMask] = [[.string, .symbol], .numbers, .bool, .objectId, .binData, .date, .timestamp]
         return kinds.count { !mask.isDisjoint(with: $0) } > 1 || mask.contains(.object)
             || mask.isSuperset(of: [.double, .decimal])
-    }
-}
-
-extension BSONElement {
-    fileprivate func isID(in view: borrowing BSONView) -> Bool {
-        nameLength == 3 && view.byte(nameOffset) == UInt8(ascii: "_")
-            && view.byte(nameOffset + 1) == UInt8(ascii: "i") && view.byte(nameOffset + 2) == UInt8(ascii: "d")
     }
 }
 

@@ -70,6 +70,39 @@ import Testing
         #expect(differences == [])
     }
 
+    /// Each document is also judged with one byte changed at random.
+    @Test(arguments: Engine.allCases)
+    func theWalkerFindsTheSameWithoutItsQuickLoops(_ engine: Engine) throws {
+        let rows = try EngineRow.all().filter { $0.bson != nil }
+        for row in rows {
+            var document = try row.document()
+            var names = try row.names(in: document.view).shuffled()
+            names.removeLast(names.count / 3)
+            var settings = EngineSettings(engine)
+            settings.tables = [
+                ClientTable(
+                    collection: "Person",
+                    columns: names.compactMap { name in
+                        ClientTable.ColumnType.allCases.randomElement().map { .init(name: name, type: $0) }
+                    })
+            ]
+            var options = CheckOptions()
+            options.engine = settings
+            let root = SchemaNode.of(.object).with { $0.properties = names.map { .init(name: $0, node: .of(.mixed)) } }
+            guard let plan = CompiledSchema(root: root, options: options).engine else { return }
+            var slow = plan
+            slow.limits.quick = []
+            for _ in 0..<4 {
+                let findings = plan.findings(in: document)
+                #expect(findings == slow.findings(in: document), "\(names) \(document.bytes)")
+                var bytes = try row.document().bytes
+                let values: [UInt8] = [0, 1, 2, 4, 5, 0x41, 0x80, .random(in: 0...255)]
+                bytes[Int.random(in: 4..<bytes.count - 1)] = values.randomElement() ?? 0
+                document = try BSONDocument(bytes: bytes)
+            }
+        }
+    }
+
     @Test func theSizeOfEachRowIsThatOfTheEngine() throws {
         var differences: [String] = []
         // A row keeps one value of each name.
@@ -136,6 +169,13 @@ private struct EngineRow: Decodable, CustomStringConvertible {
         return BSONDocument(fields)
     }
 
+    func names(in view: borrowing BSONView) throws -> [String] {
+        var names: [String] = []
+        var position = view.firstPosition
+        while let element = try view.next(&position) { names.append(view.name(element)) }
+        return names
+    }
+
     /// Returns the types of a document's values, nested ones included.
     func types(in view: borrowing BSONView) throws -> [BSONType] {
         var types: [BSONType] = []
@@ -158,6 +198,19 @@ private struct EngineRow: Decodable, CustomStringConvertible {
         let verdict = try schema.check(document.view)
         #expect(verdict == (findings.isEmpty ? .fits : .certain), "\(self)")
         return findings
+    }
+}
+
+extension EnginePlan {
+    /// Returns what the walker finds in a document; an error after findings if the walker reads damaged bytes.
+    fileprivate func findings(in document: BSONDocument) -> [String] {
+        var collector = FindingCollector(minimum: .warning)
+        do throws(BSONError) {
+            try EngineWalker(self).document(document.view, into: &collector)
+        } catch {
+            return collector.located.map { "\($0)" } + ["\(error)"]
+        }
+        return collector.located.map { "\($0)" }
     }
 }
 
