@@ -50,10 +50,6 @@ package struct FieldKey: Sendable, BitwiseCopyable {
         return word
     }
 
-    /// Whether the name has at most sixteen bytes, and all of them are ASCII.
-    @inline(__always)
-    var isShortASCII: Bool { length <= 16 && (head | tail) & 0x8080_8080_8080_8080 == 0 }
-
     /// Whether this name, whose bytes are in `bytes`, equals the name `other`, whose bytes are in `names`.
     @inline(__always)
     package func matches(_ other: FieldKey, in bytes: RawSpan, names: RawSpan) -> Bool {

@@ -121,8 +121,6 @@ struct EnginePlan: Sendable {
         /// Objects, arrays and code with a scope are included if such a test also judges values inside them, or if the
         /// nesting has a limit.
         var watched: TypeMask = []
-        /// The types of ``watched`` without those that are only included because of the values inside them.
-        var tested: TypeMask = []
         /// The types of the values to test, in addition to those in ``watched``, if the user wants findings of the
         /// level ``Level/info``.
         var watchedForInfo: TypeMask = []
@@ -211,7 +209,6 @@ struct EnginePlan: Sendable {
             limits.watchedForInfo.formUnion(test.types)
             (limits.earliest, limits.latest) = (max(limits.earliest, test.low), min(limits.latest, test.high))
         }
-        limits.tested = limits.watched
         let looksInside =
             limits.depth.most < .max || limits.text != nil
             || tests.contains { $0.level > .info && $0.places.contains(.nested) }

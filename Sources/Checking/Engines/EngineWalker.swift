@@ -16,7 +16,6 @@ struct EngineWalker: ~Escapable {
     let quick: TypeMask
     let levels: Int
     let (earliest, latest): (Int64, Int64)
-    private let tested: TypeMask
     private let wantsInfo: Bool
     private let judgesNames: Bool
     let judgesText: Bool
@@ -38,7 +37,6 @@ struct EngineWalker: ~Escapable {
         judgesText = plan.limits.text != nil
         watched = wantsInfo ? plan.limits.watched.union(plan.limits.watchedForInfo) : plan.limits.watched
         quick = wantsInfo ? [] : plan.limits.quick
-        tested = wantsInfo ? .all : plan.limits.tested
         root = plan.firstNode
     }
 
@@ -70,7 +68,7 @@ struct EngineWalker: ~Escapable {
         let key = FieldKey(view.bytes, at: element.nameOffset, length: element.nameLength)
         let isNew = progress.count <= SeenNames.most && progress.seen.insert(SeenNames.mark(of: key))
         if judgesNames, progress.count <= SeenNames.most, !isNew { try name(element, of: view, into: &sink) }
-        if judgesText, !key.isShortASCII { invalidName(element, of: view, into: &sink) }
+        if judgesText { invalidName(element, of: view, into: &sink) }
         let found = progress.known < fields.count || !isNew ? lookup.search(key, in: view.bytes, among: range) : -1
         if found >= 0 {
             (progress.expected, progress.known) = (found &+ 1, progress.known &+ (isNew ? 1 : 0))
@@ -115,10 +113,8 @@ extension EngineWalker {
         into sink: inout Sink
     ) throws(BSONError) -> Bool {
         let type = TypeMask(element.type)
-        if tested.contains(type) {
-            for index in tests.indices where tests[index].types.contains(type) {
-                try judge(element, tests[index], of: view, at: place, into: &sink)
-            }
+        for index in tests.indices where tests[index].types.contains(type) {
+            try judge(element, tests[index], of: view, at: place, into: &sink)
         }
         if type == .object || type == .array {
             return try content(
