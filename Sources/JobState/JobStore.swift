@@ -180,9 +180,9 @@ extension JobStore {
     ///
     /// Without a checkpoint, returns the time of the job's start; `nil` if that is not known either.
     private func lastWrite(of record: BSONDocument) throws -> Int64? {
-        let range = try client.firstChecked("ranges", ["_id.job": record["_id"] ?? .null])
-        for time in [range?["written"], record["created"]] { if case .date(let time)? = time { return time } }
-        return nil
+        let ranges = try client.allChecked("ranges", ["_id.job": record["_id"] ?? .null])
+        return ranges.compactMap { ServerTime($0["written"])?.milliseconds }.max()
+            ?? ServerTime(record["created"])?.milliseconds
     }
 
     /// Whether the job file of another job names a collection, and that job may have changed documents and was not

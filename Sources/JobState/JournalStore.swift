@@ -10,18 +10,19 @@ package struct JournalStore {
 
     /// Returns the documents that store the journal of a chunk; they are inserted in the chunk's own transaction.
     /// - Parameters:
-    ///   - progress: the job's progress after the chunk.
+    ///   - sequence: the chunk's number, which is greater than the numbers of all chunks that are committed already.
+    ///     A number whose transaction was not committed stays unused.
     ///   - phase: the index of the phase that the chunk went through.
     ///   - group: the number of chunks that were done before the chunk's documents were found. If one read supplies the
     ///     documents of several chunks, these chunks have the same number.
     package func documents(
-        _ journal: ChunkJournal, after progress: Progress, phase: Int, group: Int, touched: [String]
+        _ journal: ChunkJournal, sequence: Int64, pass: Int, phase: Int, group: Int, touched: [String]
     ) -> [BSONDocument] {
         let parts = journal.parts
         return parts.enumerated().map { index, groups in
             var part: BSONDocument = [
-                "_id": key(JournalPosition(sequence: progress.journaled, part: index)),
-                "pass": .integer(progress.pass), "phase": .integer(phase),
+                "_id": key(JournalPosition(sequence: sequence, part: index)),
+                "pass": .integer(pass), "phase": .integer(phase),
                 "chunk": ["number": .integer(group)], "parts": .integer(parts.count),
                 "count": .integer(journal.count), "touched": .array(of: touched.map { .string($0) }), "groups": groups,
             ]
@@ -51,19 +52,20 @@ package struct JournalStore {
 
     /// Ends a run whose record or journal another client removed, because an undo would not know what the job changed.
     /// - Parameters:
-    ///   - sequence: the number of a chunk that the run has in the journal; `nil` if it keeps no journal.
+    ///   - chunk: the number of a chunk that the run has in the journal, and how many chunks the journal had with it;
+    ///     `nil` if the run keeps no journal.
     ///   - ranges: the store of the job's progress.
     /// - Throws: ``RunError``; ``MongoError``.
-    package func expectKept(_ sequence: Int64?, _ ranges: RangeStore) throws {
+    package func expectKept(_ chunk: (sequence: Int64, count: Int)?, _ ranges: RangeStore) throws {
         let jobs = JobStore(client: client, job: job)
         let isKept =
-            try sequence.map { sequence in
-                let id = key(JournalPosition(sequence: sequence, part: 0))
+            try chunk.map { chunk in
+                let id = key(JournalPosition(sequence: chunk.sequence, part: 0))
                 // A majority may not have the chunk yet, so the primary is asked for what it has.
                 var cursor = journal.find(["_id": id], options: ["limit": 1, "projection": ["_id": 1]])
                 if try cursor.nextDocument() != nil { return true }
                 // A new primary may lack the last chunks of the run. The job's progress then lacks them, too.
-                return try ranges.document()?["journaled"]?.integer.map { $0 < sequence } ?? false
+                return try ranges.document()?["journaled"]?.integer.map { $0 < chunk.count } ?? false
             } ?? true
         guard try !isKept || jobs.record() == nil else { return }
         throw RunError(
@@ -162,31 +164,28 @@ extension JournalStore {
     package struct Contents {
         /// The summaries of the passes, the first pass first.
         package var passes: [Pass] = []
-        /// The number of chunks that the journal should hold.
-        ///
-        /// Chunks are numbered without gaps, so the numbers show how many there should be.
+        /// The number of chunks that the journal should hold, as the checkpoints count them.
         package var attempts = 0
         /// The number of chunks that are missing from the journal, or incomplete in it.
         package var missing = 0
     }
 
     /// Counts the chunks and changes in the job's journal, and the chunks that are missing from it.
-    /// - Parameter last: the number of the last chunk that the checkpoint records.
+    /// - Parameter count: the number of chunks in the journal according to the checkpoints.
     /// - Throws: ``RunError`` for a damaged document; ``MongoError``.
-    package func contents(upTo last: Int64) throws -> Contents {
+    package func contents(of count: Int) throws -> Contents {
         let names: BSONDocument = ["pass": 1, "parts": 1, "count": 1, "touched": 1]
         var cursor = journal.find(
             attempts,
             options: ["sort": ["_id": 1], "projection": .object(names), "readConcern": ["level": "majority"]])
         var passes: [Int: Pass] = [:]
         var whole = 0
-        var (sequence, parts, highest) = (Int64(0), 0, last)
+        var (sequence, parts, found) = (Int64(0), 0, 0)
         while let document = try cursor.nextDocument() {
             try client.check(document, of: Self.collection)
             let number = document["_id"]?.document?["seq"]?.integer.map { Int64($0) } ?? 0
-            if number != sequence { (sequence, parts) = (number, 0) }
+            if number != sequence { (sequence, parts, found) = (number, 0, found + 1) }
             parts += 1
-            highest = max(highest, number)
             if parts == document["parts"]?.integer { whole += 1 }
             var pass = passes[
                 document["pass"]?.integer ?? 0,
@@ -199,8 +198,9 @@ extension JournalStore {
             pass.touched.formUnion((document["touched"]?.document?.values ?? []).compactMap(\.text))
             passes[pass.pass] = pass
         }
+        let attempts = max(count, found)
         return Contents(
-            passes: passes.values.sorted { $0.pass < $1.pass }, attempts: Int(highest), missing: Int(highest) - whole)
+            passes: passes.values.sorted { $0.pass < $1.pass }, attempts: attempts, missing: attempts - whole)
     }
 }
 

@@ -1,7 +1,7 @@
 package import BSON
 
 /// How far a job has come, as its record in the collection `ranges` shows.
-package struct Progress {
+package struct Progress: Sendable {
     /// The number of passes over the collection that were begun; 0 before the first pass.
     package var pass: Int
     /// About how many documents the current pass has processed; for display only.
@@ -12,8 +12,8 @@ package struct Progress {
     package var modified: Int
     /// The number of changes that the finished chunks made; a document counts once for each phase that changed it.
     package var updates: Int
-    /// The number that the journal gave to the newest chunk; each checkpoint stores this number.
-    package var journaled: Int64
+    /// The number of chunks that the journal got; a chunk that changed nothing is not in the journal.
+    package var journaled: Int
     /// The `_id` of the last document that the current pass processed; for display only, because no run resumes from
     /// it.
     package private(set) var last: BSONValue?
@@ -30,13 +30,27 @@ package struct Progress {
 
     package mutating func end() { (processed, last, upper) = (0, nil, nil) }
 
-    /// Adds the counts of a finished chunk.
-    package mutating func add(documents: Int, modified: Int, updates: Int, last: BSONValue?) {
-        processed += documents
+    /// The counts of a finished chunk, which its checkpoint adds to the job's record.
+    package struct Chunk: Sendable {
+        /// The number of documents that went through the last phase.
+        package var documents = 0
+        package var modified = 0
+        package var updates = 0
+        /// The number of chunks in the journal: 1, or 0 without a journal.
+        package var journaled = 0
+        /// The `_id` of the last document.
+        package var last: BSONValue?
+
+        package init() {}
+    }
+
+    package mutating func add(_ chunk: Chunk) {
+        processed += chunk.documents
         chunks += 1
-        self.modified += modified
-        self.updates += updates
-        if isOpen { self.last = last }
+        modified += chunk.modified
+        updates += chunk.updates
+        journaled += chunk.journaled
+        if isOpen { last = chunk.last }
     }
 
     /// Reads the progress from a job's record in the collection `ranges`.
@@ -46,7 +60,7 @@ package struct Progress {
         chunks = document["chunks"]?.integer ?? 0
         modified = document["modified"]?.integer ?? 0
         updates = document["updates"]?.integer ?? 0
-        journaled = document["journaled"]?.integer.map { Int64($0) } ?? 0
+        journaled = document["journaled"]?.integer ?? 0
         bound = document["bound"]?.text
         last = document["last"]?.document?["v"]
         upper = document["upper"]?.document?["v"]

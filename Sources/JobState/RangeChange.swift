@@ -13,13 +13,22 @@ package enum RangeChange {
     }
 
     /// The changes that record a finished chunk, in the transaction of that chunk.
-    package static func checkpoint(_ progress: Progress) -> BSONDocument {
-        [
-            "last": progress.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE", "chunks": .integer(progress.chunks),
-            "modified": .integer(progress.modified), "updates": .integer(progress.updates),
-            "journaled": .long(progress.journaled), "written": "$$NOW",
-            "walked": .integer(progress.processed), "active": "$$NOW",
-            "recent": recent(processed: progress.processed),
+    ///
+    /// The counts are added to those that the record has.
+    /// - Parameter progress: the progress of the whole job before the chunk.
+    package static func checkpoint(_ chunk: Progress.Chunk, after progress: Progress) -> BSONDocument {
+        func adding(_ count: Int, to field: String) -> BSONValue {
+            ["$add": [["$ifNull": [.string("$\(field)"), 0]], .integer(count)]]
+        }
+        let walked = adding(chunk.documents, to: "walked")
+        return [
+            "last": progress.isOpen ? chunk.last.map { ["$literal": ["v": $0]] } ?? "$$REMOVE" : "$$REMOVE",
+            "pass": .integer(progress.pass), "chunks": adding(1, to: "chunks"),
+            "modified": adding(chunk.modified, to: "modified"), "updates": adding(chunk.updates, to: "updates"),
+            "journaled": adding(chunk.journaled, to: "journaled"), "written": "$$NOW",
+            // A thread's record keeps the count of an earlier pass until its first chunk of the next one.
+            "walked": ["$cond": [["$eq": ["$pass", .integer(progress.pass)]], walked, .integer(chunk.documents)]],
+            "active": "$$NOW", "recent": recent(processed: progress.processed + chunk.documents),
             "bound": progress.bound.map { ["$literal": .string($0)] } ?? "$$REMOVE",
         ]
     }

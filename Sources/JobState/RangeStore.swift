@@ -2,7 +2,11 @@ package import BSON
 import Concurrency
 package import Mongo
 
-/// The collection `ranges`: one record for each job, with the job's progress and the runner that holds the job's lease.
+/// The collection `ranges`: a record for each job, with the job's progress and the runner that holds the job's lease.
+///
+/// While several threads of a runner write chunks, each thread but the first has a record of its own beside it, with
+/// the counts of its chunks and the number of its last transaction. Two transactions that wrote one record would
+/// conflict.
 package struct RangeStore {
     package let client: StoreClient
     let job: String
@@ -12,18 +16,26 @@ package struct RangeStore {
     /// The name of the collection: `ranges` for jobs, or ``StateStore/streams`` for watches and mirrors, which follow
     /// changes.
     package var collection = "ranges"
+    /// The number of the thread whose record ``id`` names; 0 for the job's record.
+    package var thread = 0
 
     /// The duration of leases and the tolerated difference between clocks that are in effect.
     ///
     /// The values are the operator's, adapted if the deployment is reached through routers.
     package var terms: LeaseTerms { client.client.isBehindRouter ? given.behindRouters : given }
 
-    /// The `_id` of the job's only record in the collection of this store.
-    package var id: BSONValue { ["job": .string(job), "range": 0] }
+    /// The `_id` of the thread's record in the collection of this store.
+    package var id: BSONValue { ["job": .string(job), "range": .integer(thread)] }
 
-    /// Returns the job's record in the collection of this store; `nil` before the job's first start.
+    /// Returns the job's record in the collection of this store, with the counts of its threads' records added; `nil`
+    /// before the job's first start.
+    /// - Parameter fields: the fields to add, as expressions that the server evaluates.
     /// - Throws: ``RunError`` for a damaged record; ``MongoError``.
-    package func document() throws -> BSONDocument? { try client.firstChecked(collection, ["_id": id]) }
+    package func document(adding fields: BSONDocument? = nil) throws -> BSONDocument? {
+        let records = try client.all(collection, recordsOfJob, adding: fields).documents()
+        for record in records { try client.check(record, of: collection) }
+        return try Self.joined(records)
+    }
 
     /// Returns the number of chunks that all runs of the job have finished, if the job has not yet ended its pass over
     /// the collection.
@@ -87,7 +99,10 @@ package struct RangeStore {
         // again.
         let filter = use.isOfUndone ? isFree : isFree.appending("undo", ["$exists": false])
         let updated = try client.modify(collection, filter, [["$set": .object(RangeChange.taking(lease, for: use))]])
-        if let updated { return .taken(self.lease(in: updated), updated) }
+        if let updated {
+            let lease = self.lease(in: updated)
+            return .taken(lease, try gather(under: lease) ?? updated)
+        }
         let holder = try client.first(
             collection, ["_id": id], adding: ["remaining": ["$subtract": ["$lease.end", "$$NOW"]]])
         return .held(
@@ -149,7 +164,8 @@ package struct RangeStore {
         return (self.lease(in: updated), updated)
     }
 
-    private func gone() throws -> RunError {
+    /// The error that another client deleted the job's record, or a thread's.
+    package func gone() throws -> RunError {
         // Without a record in `jobs`, the job counts as never started. With a record in `jobs`, the job starts over
         // only if the operator requests it.
         let remedy =

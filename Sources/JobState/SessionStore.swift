@@ -11,8 +11,12 @@ package import Mongo
 package struct SessionStore {
     private let client: StoreClient
     package let job: String
+    /// The number of the runner's thread that uses the session, as ``RangeStore/thread`` has it.
+    package let thread: Int
 
-    package init(client: StoreClient, job: String) { (self.client, self.job) = (client, job) }
+    package init(client: StoreClient, job: String, thread: Int = 0) {
+        (self.client, self.job, self.thread) = (client, job, thread)
+    }
 
     private static let collection = "sessions"
 
@@ -21,7 +25,9 @@ package struct SessionStore {
     /// The age of a record at which its runner counts as dead.
     package static let longest = Duration.seconds(3)
 
-    private func key(_ owner: ObjectID) -> BSONValue { ["job": .string(job), "owner": .objectID(owner)] }
+    private func key(_ owner: ObjectID) -> BSONValue {
+        ["job": .string(job), "owner": .objectID(owner), "thread": .integer(thread)]
+    }
 
     private var ofJob: BSONDocument {
         ["_id": ["$gte": ["job": .string(job)], "$lt": ["job": .string(job), "owner": .maxKey]]]

@@ -14,15 +14,18 @@ package struct StateStore: ~Copyable {
     package let terms: LeaseTerms
     /// The name of the collection that holds the runner's lease.
     package let leases: String
+    /// The number of the runner's thread that uses the stores, as ``RangeStore/thread`` has it.
+    package let thread: Int
 
     /// Creates the stores; reads nothing.
     /// - Parameter leases: the collection that holds the lease: `ranges` for a job, ``streams`` for a watch or a
     ///   mirror.
     package init(
-        client: StoreClient, job: String, identity: RunnerIdentity, terms: LeaseTerms, leases: String = "ranges"
+        client: StoreClient, job: String, identity: RunnerIdentity, terms: LeaseTerms, leases: String = "ranges",
+        thread: Int = 0
     ) {
         (self.client, self.job, self.identity, self.terms) = (client, job, identity, terms)
-        self.leases = leases
+        (self.leases, self.thread) = (leases, thread)
     }
 
     /// The name of the collection that holds the leases of watches and mirrors, which follow the changes of a
@@ -32,13 +35,13 @@ package struct StateStore: ~Copyable {
     package var jobs: JobStore { JobStore(client: client, job: job) }
     /// The store for the job's lease, checkpoint and undo, in the collection ``leases``: `ranges` for a job.
     package var ranges: RangeStore {
-        RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases)
+        RangeStore(client: client, job: job, identity: identity, given: terms, collection: leases, thread: thread)
     }
     package var parts: PartStore { PartStore(client: client, job: job) }
     package var failures: FailureStore { FailureStore(client: client, job: job) }
     package var reservations: ReservationStore { ReservationStore(client: client, job: job) }
     package var journal: JournalStore { JournalStore(client: client, job: job) }
-    package var sessions: SessionStore { SessionStore(client: client, job: job) }
+    package var sessions: SessionStore { SessionStore(client: client, job: job, thread: thread) }
     package var skipped: SkippedStore { SkippedStore(client: client, job: job) }
 
     /// Refuses a job that cannot be run or continued.

@@ -168,3 +168,5 @@ package struct FencedTransaction: ~Copyable {
         return matched
     }
 }
+
+extension FencedTransaction.Outcome: Sendable where Result: Sendable {}

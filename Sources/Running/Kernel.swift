@@ -35,8 +35,10 @@ package struct Kernel: ~Copyable {
         var heldLease: HeldLease?
         /// The number of this runner's last transaction, as the job's record has it.
         var sequence: Int64 = 0
-        /// The job's record, if it is not as this runner's last transaction left it.
-        var fallenBack: BSONDocument?
+        /// Whether the job's record, or that of a thread, is not as the last transaction left it.
+        var isFallenBack = false
+        /// The threads that run transactions beside the runner's own one.
+        var threads: [WritingThread] = []
         /// The session of the runner's transactions; `nil` before ``beginTransactions(after:)``.
         var session: TransactionSession?
         /// When a majority last had all transactions; `nil` if it has all of them.
@@ -120,20 +122,24 @@ package struct Kernel: ~Copyable {
     private func renewOnce(setting changes: BSONDocument) throws {
         guard let lease = state.heldLease?.lease else { return }
         let askedAt = ContinuousClock.now
+        let known = state.threads.map(\.place)
         let (renewed, record) = try Overload.within(.atOnce) { try store.ranges.renew(lease, setting: changes) }
         state.heldLease?.extend(renewed, askedAt: askedAt)
-        note(record)
+        try note(record, known)
     }
 
-    /// Compares the job's record with this runner's last transaction.
+    /// Compares the records of the job and of the threads with their last transactions.
     ///
     /// The record of a runner without transactions has no number, so it never differs.
-    private func note(_ record: BSONDocument) {
-        state.unconfirmedSince = nil
+    /// - Parameter known: the places of the threads before a majority had the record.
+    private func note(_ record: BSONDocument, _ known: [WritingThread.Place]) throws {
         guard state.session != nil else { return }
-        let stored = RangeStore.sequence(of: record)
-        guard stored != state.sequence else { return }
-        (state.sequence, state.fallenBack) = (stored, record)
+        if RangeStore.sequence(of: record) != state.sequence { state.isFallenBack = true }
+        if !known.isEmpty {
+            let stored = try retry.run { try store.ranges.sequences() }
+            if known.contains(where: { !$0.fits(stored[$0.thread]) }) { state.isFallenBack = true }
+        }
+        state.unconfirmedSince = nil
     }
 
     // MARK: The lease
@@ -162,12 +168,13 @@ package struct Kernel: ~Copyable {
     /// - Throws: ``RunError``, for example of kind `leaseLost`; ``MongoError``.
     package func renew(setting changes: BSONDocument = [:]) throws {
         guard let lease = state.heldLease?.lease else { return }
+        let known = state.threads.map(\.place)
         let (renewed, askedAt) = try retrying {
             let askedAt = ContinuousClock.now
             return (try store.ranges.renew(lease, setting: changes), askedAt)
         }
         state.heldLease?.renew(renewed.0, askedAt: askedAt)
-        note(renewed.1)
+        try note(renewed.1, known)
         // The renewal waited for a majority. A wait for a majority does not count as time worked.
         state.waited += askedAt.duration(to: .now)
     }
@@ -190,22 +197,42 @@ package struct Kernel: ~Copyable {
     package func beginTransactions(after record: BSONDocument) throws {
         guard !isDry else { return }
         state.sequence = RangeStore.sequence(of: record)
-        state.session = try retrying {
-            try TransactionSession.open(
-                on: pool, for: store.sessions, of: store.identity.owner, database: store.client.database)
+        state.session = try retrying { try TransactionSession.open(on: pool, for: store) }
+    }
+
+    /// Starts threads that run transactions beside the runner's own one; a failed transaction starts none.
+    /// - Returns: the threads, which must be idle whenever the runner calls ``leave()``.
+    package func startThreads(_ count: Int) throws -> [WritingThread] {
+        let lease = lease
+        let records = (1...count).map { store.ranges.record(ofThread: $0, under: lease) }
+        let outcome = try transaction { transaction in
+            try transaction.fence(setting: [:])
+            try transaction.record(records, in: store.ranges.collection)
         }
+        guard case .committed = outcome else { return [] }
+        state.threads = (1...count).map { WritingThread($0, of: store, under: lease, on: pool) }
+        return state.threads
     }
 
     /// Whether ``takeFallenBack()`` has a record.
-    package var hasFallenBack: Bool { state.fallenBack != nil }
+    package var hasFallenBack: Bool { state.isFallenBack }
 
     /// Returns the job's record if it is not as this runner left it, and `nil` otherwise.
     ///
     /// An election undid transactions of this runner, or a transaction was committed although its reply was lost. The
     /// runner continues from the record.
-    package func takeFallenBack() -> BSONDocument? {
-        defer { state.fallenBack = nil }
-        return state.fallenBack
+    /// - Precondition: no thread is at work.
+    package func takeFallenBack() throws -> BSONDocument? {
+        guard state.isFallenBack else { return nil }
+        let (record, sequences) = try retrying { (try store.ranges.document(), try store.ranges.sequences()) }
+        guard let record else { throw try store.ranges.gone() }
+        state.sequence = RangeStore.sequence(of: record)
+        for thread in state.threads {
+            guard let sequence = sequences[thread.number] else { throw try store.ranges.gone() }
+            thread.resume(after: sequence)
+        }
+        state.isFallenBack = false
+        return record
     }
 
     /// Runs a transaction, and repeats it after temporary failures.
@@ -222,7 +249,7 @@ package struct Kernel: ~Copyable {
         let tooLong: @Sendable (any Error) -> Bool = { ($0 as? MongoError)?.isTimeLimit == true }
         return try retrying(refusing: halves ? tooLong : nil) { () throws -> FencedTransaction.Outcome<R> in
             try keepLease()
-            guard state.fallenBack == nil else { return .fallenBack }
+            guard !state.isFallenBack else { return .fallenBack }
             let transaction = FencedTransaction(
                 in: session, on: store.ranges, under: lease, after: state.sequence, isLocal: !client.isBehindRouter)
             let result: FencedTransaction.Outcome<R>
@@ -232,7 +259,7 @@ package struct Kernel: ~Copyable {
                 // A commit without a reply may have been done. The job's record shows it.
                 if transaction.isCommitUnknown {
                     try renew()
-                    if state.fallenBack != nil { return .fallenBack }
+                    if state.isFallenBack { return .fallenBack }
                 }
                 throw error
             }
@@ -275,7 +302,12 @@ package struct Kernel: ~Copyable {
     /// - Returns: a note for the operator if the lease is kept until it ends; otherwise `nil`.
     package func leave() -> String? {
         state.session?.close()
-        return state.heldLease.flatMap { store.ranges.leave($0) }
+        for thread in state.threads { thread.close() }
+        return state.heldLease.flatMap { held in
+            // If this fails, the next runner does it.
+            if !state.threads.isEmpty { _ = try? store.ranges.gather(under: held.lease) }
+            return store.ranges.leave(held)
+        }
     }
 
     // MARK: Waiting

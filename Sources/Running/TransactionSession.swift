@@ -1,4 +1,4 @@
-package import BSON
+import BSON
 import Concurrency
 package import JobState
 package import Mongo
@@ -19,19 +19,15 @@ package final class TransactionSession {
         self.heartbeat = heartbeat
     }
 
-    /// Opens a session and records it.
-    /// - Parameters:
-    ///   - sessions: the store in which the session is recorded.
-    ///   - owner: the runner.
-    ///   - database: the name of the state database.
+    /// Opens a session and records it in the state database.
+    /// - Parameter store: the state of the job, for the thread that uses the session.
     package static func open(
-        on pool: ClientPool, for sessions: SessionStore, of owner: ObjectID, database: String
+        on pool: ClientPool, for store: borrowing StateStore
     ) throws(MongoError) -> TransactionSession {
         let client = try pool.client()
         let session = try client.startSession()
-        try sessions.open(session.id, by: client.sessionUser(), of: owner)
-        let heartbeat = Heartbeat(on: pool, of: sessions.job, owner, database: database)
-        return TransactionSession(client, session, heartbeat)
+        try store.sessions.open(session.id, by: client.sessionUser(), of: store.identity.owner)
+        return TransactionSession(client, session, Heartbeat(on: pool, for: store))
     }
 
     /// Opens a session without a record, for transactions that no other runner has to end.
@@ -82,11 +78,13 @@ private final class Heartbeat: Sendable {
     private let isAsked = Semaphore()
     private let hasStopped = Semaphore()
 
-    init(on pool: ClientPool, of job: String, _ owner: ObjectID, database: String) {
+    init(on pool: ClientPool, for store: borrowing StateStore) {
+        let (job, thread, owner, database) = (store.job, store.thread, store.identity.owner, store.client.database)
         PosixThread.start(name: "heartbeat") { [isAsked, hasStopped] in
             defer { hasStopped.signal() }
             guard let client = try? pool.client() else { return }
-            let sessions = SessionStore(client: StoreClient(database: database, client: client), job: job)
+            let sessions = SessionStore(
+                client: StoreClient(database: database, client: client), job: job, thread: thread)
             // A failed renewal is tried again with the next one: at worst, another runner ends the session.
             while !isAsked.wait(milliseconds: Int(SessionStore.beat.milliseconds)) { try? sessions.renew(owner) }
             try? sessions.close(owner)

@@ -6,8 +6,7 @@ import Mongo
 import Running
 import Steps
 
-/// The procedure for one chunk, which is one transaction: read → evaluate → reserve → fence and checkpoint → journal →
-/// new documents of other collections → write → commit.
+/// The procedure for one chunk, which is one transaction: ``ChunkWork`` → commit → what is left of the chunk.
 extension BackfillRun {
     enum Attempt {
         /// The chunk is done, except for its documents in `rest`; the numbers say how many documents it had and how
@@ -22,137 +21,134 @@ extension BackfillRun {
     /// A decision that ends a transaction before it writes.
     struct Ending: Error { let stop: RunStop }
 
+    /// The error that the unsync budget has no room for the first document of a chunk.
+    struct RoomNeeded: Error { let room: Headroom }
+
     /// Takes a chunk through the procedure.
     ///
     /// If the unsync budget has too little room for all documents of the chunk, only the first ones are written.
     mutating func attempt(_ chunk: Chunk) throws -> Attempt {
-        do { return try attempt(once: chunk) } catch is RoomNeeded {
+        var needing = chunk
+        do { return try attempt(once: chunk, &needing) } catch is RoomNeeded {
             // Documents that were repaired may give room. The budget reads what a majority has, so a majority must have
             // all chunks before it decides that a document syncs.
             try kernel.renew()
             try resume()
             try freeRepaired()
             account.headroom = nil
-            do { return try attempt(once: chunk) } catch let needed as RoomNeeded {
+            do { return try attempt(once: needing, &needing) } catch let needed as RoomNeeded {
                 return .stopped(.threshold(needed.room))
             }
         }
     }
 
-    /// The error that the unsync budget has no room for the first document of a chunk.
-    struct RoomNeeded: Error { let room: Headroom }
-
-    private mutating func attempt(once chunk: Chunk) throws -> Attempt {
-        let phase = job.phase(at: chunk.phase)
-        if chunk.conflicts > Self.unguarded, let id = chunk.ids.first { return try guarded(chunk, id, phase) }
-        var found = Found()
-        var written: [DueDocument] = []
-        var account = account
-        var after = progress
-        var (tries, writing) = (0, ContinuousClock.now)
-        let halves = chunk.isNext || chunk.ids.count > 1
-        let outcome: FencedTransaction.Outcome<Void>
-        do {
-            outcome = try kernel.transaction(halves: halves) { transaction in
+    /// - Parameter needing: set to the chunk of the documents that were found, if the unsync budget has no room.
+    private mutating func attempt(once chunk: Chunk, _ needing: inout Chunk) throws -> Attempt {
+        let work = work(on: chunk)
+        if chunk.conflicts > Self.unguarded, let id = chunk.ids.first { return try guarded(work, id) }
+        var (done, account, tries) = (ChunkWork.Done(), account, 0)
+        let outcome = Result {
+            try kernel.transaction(halves: work.isDivisible) { transaction in
                 tries += 1
                 // Another member may answer now, where the place means another document.
-                if chunk.isNext, tries > 1 { throw PlaceLost() }
-                (found, written, account, after) = (Found(), [], self.account, progress)
-                try find(chunk, of: phase, in: transaction, &found)
-                var due = found.documents
-                if chunk.phase == job.phases.count { due = try refreshing.own(among: due) }
-                if !phase.isSafe { due = try admitted(due, of: phase, &account) }
-                var journal: ChunkJournal?
-                if runner.keepsJournal {
-                    let (entries, kept) = try self.journal.entries(of: due, phase)
-                    (journal, due) = (entries, kept)
+                if chunk.isNext, tries > 1 { throw ChunkWork.PlaceLost() }
+                (done, account) = (ChunkWork.Done(), self.account)
+                try work.run(in: transaction, journal: kernel.store.journal, &done) { due in
+                    work.phase.isSafe ? due : try admitted(due, of: work.phase, &account)
                 }
-                let context = job.context(try transaction.collection(job.job.namespace))
-                guard !due.isEmpty else { return }
-                after = counted(due, of: chunk, afterJournal: journal != nil)
-                try transaction.fence(setting: RangeChange.checkpoint(after))
-                if let journal { try record(journal, of: phase, at: chunk.phase, as: after, in: transaction) }
-                let ready = try ChildWriter(context: context).create(for: due, in: transaction)
-                guard ready.count == due.count else { throw DifferingChildren(ids: Set(ready.map(\.id))) }
-                (written, writing) = (due, .now)
-                let updates = try ChunkWriter(phase: phase, isPerDocument: chunk.isCareful).updates(due)
-                try transaction.update(updates, of: job.job.namespace, options: updateOptions)
+            }
+        }
+        done.end()
+        if case .failure(is RoomNeeded) = outcome { needing = Chunk(done.found.ids, phase: chunk.phase) }
+        if case .success(.committed) = outcome { self.account = account }
+        return try settle(work, done, outcome)
+    }
+
+    /// The work of a chunk, with the state of the run now.
+    func work(on chunk: Chunk) -> ChunkWork {
+        var progress = progress
+        progress.bound = bound
+        return ChunkWork(
+            chunk: chunk, phase: job.phase(at: chunk.phase), job: job, evaluator: evaluators[chunk.phase] ?? nil,
+            records: records, keepsJournal: runner.keepsJournal, journal: journal, refreshing: refreshing,
+            tally: tally, skipped: skipped, amount: pacing.amount, collectionUUID: checkedUUID, progress: progress,
+            writeLimit: kernel.lease.terms.writeLimit)
+    }
+
+    /// Decides what becomes of a chunk after its transaction has ended, on whichever thread.
+    mutating func settle(
+        _ work: ChunkWork, _ done: ChunkWork.Done, _ outcome: Result<FencedTransaction.Outcome<Void>, any Error>
+    ) throws -> Attempt {
+        let (chunk, found, written) = (work.chunk, done.found, done.written)
+        do {
+            var rest = chunk.parts(of: pacing.documents, found.rest)
+            switch try outcome.get() {
+            case .fallenBack:
+                try resume()
+                return .again(chunk.isNext ? [] : [chunk])
+            case .abandoned:
+                progress.processed += work.isLast ? found.documents.count : 0
+                return .done(documents: 0, modified: 0, rest: rest)
+            case .refused(let statement, let error):
+                let ids = written.isEmpty ? found.ids : written.map(\.id)
+                switch try narrow(chunk, ids, at: statement, error) {
+                case .again(let chunks):
+                    let left = Set(ids)
+                    let others = found.ids.filter { !left.contains($0) }
+                    return .again(chunks + chunk.parts(of: max(1, others.count), others) + rest)
+                case let other: return other
+                }
+            case .conflict:
+                guard found.ids.count > 1 else {
+                    return .again(found.ids.compactMap { chunk.afterConflict($0) } + rest)
+                }
+                return halved(chunk, found.ids + found.rest)
+            case .committed:
+                try note(work, done)
+                let writtenIDs = Set(written.map(\.id))
+                let left = found.documents.map(\.id).filter { !writtenIDs.contains($0) }
+                if !work.phase.isSafe, !left.isEmpty {
+                    rest.insert(contentsOf: chunk.parts(of: left.count, left), at: 0)
+                }
+                return .done(documents: found.documents.count - left.count, modified: written.count, rest: rest)
             }
         } catch let ending as Ending {
             return .stopped(ending.stop)
-        } catch is PlaceLost {
+        } catch is ChunkWork.PlaceLost {
             records = nil
             return .again([])
-        } catch let differing as DifferingChildren {
+        } catch let differing as ChunkWork.DifferingChildren {
             // The linked documents of the others exist with another content, so they are left for the next pass.
-            adopt(found)
             return .again(chunk.parts(of: max(1, differing.ids.count), found.ids.filter(differing.ids.contains)))
         } catch let failure as DocumentFailure {
-            adopt(found)
             return try narrow(chunk, chunk.isNext ? found.ids : chunk.ids, at: nil, failure.error)
-        } catch let error as MongoError where error.isTimeLimit && halves && !found.ids.isEmpty {
-            adopt(found)
+        } catch let error as MongoError where error.isTimeLimit && work.isDivisible && !found.ids.isEmpty {
             return halved(chunk, found.ids + found.rest)
         } catch let error as MongoError where chunk.isNext && [.keyNotFound, .noSuchTransaction].contains(error.code) {
             records = nil
             return .again([])
         }
-        var rest = chunk.parts(of: pacing.documents, found.rest)
-        switch outcome {
-        case .fallenBack:
-            try resume()
-            return .again(chunk.isNext ? [] : [chunk])
-        case .abandoned:
-            adopt(found)
-            progress.processed += isLast(chunk) ? found.documents.count : 0
-            return .done(documents: 0, modified: 0, rest: rest)
-        case .refused(let statement, let error):
-            adopt(found)
-            let ids = written.isEmpty ? found.ids : written.map(\.id)
-            switch try narrow(chunk, ids, at: statement, error) {
-            case .again(let chunks):
-                let left = Set(ids)
-                let others = found.ids.filter { !left.contains($0) }
-                return .again(chunks + chunk.parts(of: max(1, others.count), others) + rest)
-            case let other: return other
-            }
-        case .conflict:
-            adopt(found)
-            guard found.ids.count > 1 else {
-                return .again(found.ids.compactMap { chunk.afterConflict($0) } + rest)
-            }
-            return halved(chunk, found.ids + found.rest)
-        case .committed:
-            adopt(found)
-            self.account = account
-            self.account.add(written)
-            progress = after
-            tally.committed(written.map(\.id))
-            let sequence = runner.keepsJournal && !written.isEmpty ? progress.journaled : nil
-            if journal.committed(sequence) { try expectState() }
-            pacing.note(writing.duration(to: .now))
-            if chunk.phase == 0 { try watch?.note(written: written.map(\.id)) }
-            let done = Set(written.map(\.id))
-            let left = found.documents.map(\.id).filter { !done.contains($0) }
-            if !phase.isSafe, !left.isEmpty { rest.insert(contentsOf: chunk.parts(of: left.count, left), at: 0) }
-            return .done(documents: found.documents.count - left.count, modified: written.count, rest: rest)
-        }
     }
 
-    /// The error that documents of other collections exist with another content than a step computed for them.
-    struct DifferingChildren: Error {
-        /// The documents of the chunk that can be written.
-        let ids: Set<BSONValue>
+    /// Notes a chunk that was committed.
+    mutating func note(_ work: ChunkWork, _ done: ChunkWork.Done) throws {
+        let ids = done.written.map(\.id)
+        account.add(done.written)
+        progress.add(done.count)
+        tally.committed(ids)
+        if journal.committed(done.sequence, count: progress.journaled) { try expectState() }
+        if let writing = done.writing { pacing.note(writing) }
+        if work.chunk.phase == 0 { try watch?.note(written: ids) }
     }
-
-    private mutating func adopt(_ found: Found) { if let place = found.place { records = place } }
 
     /// Continues from the job's record, which differs from what the run remembers: an election undid transactions, or
     /// one was committed although its reply was lost.
     ///
     /// Documents whose changes were undone need the job again, and the survey at the end finds them.
     mutating func resume() throws {
-        guard let record = kernel.takeFallenBack() else { return }
+        guard kernel.hasFallenBack else { return }
+        while threads.next(waiting: true) != nil {}
+        guard let record = try kernel.takeFallenBack() else { return }
         progress = Progress(record)
         tally.reset()
         stopWatching()
@@ -163,41 +159,6 @@ extension BackfillRun {
     func expectState() throws {
         let first = journal.first
         try kernel.retrying { try kernel.store.journal.expectKept(first, kernel.store.ranges) }
-    }
-
-    func counted(_ due: [DueDocument], of chunk: Chunk, afterJournal: Bool) -> Progress {
-        var after = progress
-        after.add(
-            documents: isLast(chunk) ? due.count : 0, modified: tally.fresh(due.map(\.id)), updates: due.count,
-            last: due.last?.id)
-        if afterJournal { after.journaled += 1 }
-        after.bound = bound
-        return after
-    }
-
-    var updateOptions: BSONDocument {
-        let options: BSONDocument = [
-            "comment": .string("shipshape backfill \(job.job.name)"),
-            "maxTimeMS": .long(kernel.lease.terms.writeLimit.milliseconds),
-        ]
-        return checkedUUID.map { options.appending("collectionUUID", $0) } ?? options
-    }
-
-    func record(
-        _ journal: ChunkJournal, of phase: Phase, at index: Int, as progress: Progress,
-        in transaction: borrowing FencedTransaction
-    ) throws {
-        let store = kernel.store.journal
-        let documents = store.documents(
-            journal, after: progress, phase: index, group: self.journal.group, touched: phase.touched)
-        do {
-            if FaultInjection.isPlanted(.journalOutside) {
-                try store.insertOutside(documents)
-            } else {
-                try transaction.record(documents, in: JournalStore.collection)
-            }
-        } catch let error where error.code == .outOfDiskSpace { throw store.full(error) }
-        FaultInjection.reached(.afterJournal)
     }
 
     /// Halves the size of the next chunk, because another client wrote a document of the chunk, or it took too long.

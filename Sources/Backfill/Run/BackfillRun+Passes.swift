@@ -13,7 +13,7 @@ extension BackfillRun {
     /// - Parameter isDense: whether the transactions may read the next documents of the collection themselves.
     mutating func pass(isDense: Bool) throws -> RunStop? {
         try compileEvaluators()
-        records = isDense && readsDensely ? RecordPlace() : nil
+        records = isDense && readsDensely ? RecordPlaces() : nil
         defer { records = nil }
         var reader: ChunkReader?
         return try pass { run, amount in
@@ -60,8 +60,23 @@ extension BackfillRun {
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> RunStop? {
         if runner.keepsJournal { try journal.chooseEvidence(for: job, &kernel) }
+        // What other threads have begun is part of the run, however it ends.
+        do {
+            let stopped = try chunks(next)
+            while let finished = threads.next(waiting: true) { try noteCommitted(finished) }
+            return stopped
+        } catch {
+            while let finished = threads.next(waiting: true) { try? noteCommitted(finished) }
+            throw error
+        }
+    }
+
+    private mutating func chunks(_ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]) throws -> RunStop? {
         var queue: [Chunk] = []
         while true {
+            while let finished = threads.next() {
+                if let stop = try take(settle(finished), of: finished.work, &queue) { return stop }
+            }
             kernel.throttler?.note(changed: progress.modified, size: plan.target.averageSize)
             if let stop = try kernel.waitForThrottle() { return stop }
             takeOver()
@@ -69,35 +84,57 @@ extension BackfillRun {
             // A server before MongoDB 6.0 cannot check at each write that the collection still has the UUID for which
             // the job was planned, so the run checks it before each chunk.
             if !plan.target.checksUUID { try checkCollection() }
-            // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current
-            // size. A dense read whose place was lost is continued by a reader.
-            let fresh = queue.isEmpty ? try next(&self, pacing.amount) : []
-            if !fresh.isEmpty {
-                journal.group = progress.chunks
-                if job.phases.count > 1 { tally.beginPhases() }
-            }
-            queue += fresh.flatMap { $0.isNext ? [$0] : $0.parts(of: pacing.documents) }
-            guard !queue.isEmpty else { return nil }
+            try fill(&queue, next)
             if watch?.isGivenUp == true { stopWatching() }
-            let chunk = queue.removeFirst()
-            let size = chunk.isNext ? pacing.documents : chunk.ids.count
-            kernel.restart()
-            switch try attempt(chunk) {
-            case .stopped(let stop): return stop
-            case .again(let chunks): queue = chunks + queue
-            case .done(let documents, let modified, let rest):
-                queue = rest + queue
-                if pacing.learn(from: size, isWhole: rest.isEmpty) { kernel.events(.stuckAtOneDocument) }
-                kernel.events(.chunk(documents: isLast(chunk) ? documents : 0, modified: modified))
-                let rest = kernel.worked * limits.nice
-                try kernel.sleep(rest)
-                rested += rest.seconds
+            try startThreads()
+            while let chunk = queue.first, threads.hasIdle(of: limits.concurrency - 1), isShared(chunk) {
+                threads.begin(work(on: queue.removeFirst()))
+                try fill(&queue, next)
             }
+            guard !queue.isEmpty else {
+                guard let finished = threads.next(waiting: true) else { return nil }
+                if let stop = try take(settle(finished), of: finished.work, &queue) { return stop }
+                continue
+            }
+            let chunk = queue.removeFirst()
+            let work = work(on: chunk)
+            kernel.restart()
+            let attempt = try attempt(chunk)
+            if let stop = try take(attempt, of: work, &queue) { return stop }
+            guard case .done = attempt else { continue }
+            let rest = kernel.worked * limits.nice
+            try kernel.sleep(rest)
+            rested += rest.seconds
         }
     }
 
-    /// Whether the chunk is of the last phase or of a refresh, so that its documents go through no later phase.
-    func isLast(_ chunk: Chunk) -> Bool { chunk.phase >= job.phases.count - 1 }
+    /// Adds the next chunks to an empty queue.
+    private mutating func fill(
+        _ queue: inout [Chunk], _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
+    ) throws {
+        guard queue.isEmpty else { return }
+        // The reader may have read ahead for a larger chunk, so its documents are cut into chunks of the current size.
+        // A dense read whose place was lost is continued by a reader.
+        let fresh = try next(&self, pacing.amount)
+        guard !fresh.isEmpty else { return }
+        journal.group = progress.chunks
+        if job.phases.count > 1 { tally.beginPhases() }
+        queue = fresh.flatMap { $0.isNext ? [$0] : $0.parts(of: pacing.documents) }
+    }
+
+    /// Adds what is left of a chunk to the queue, and returns the reason to stop, if there is one.
+    private mutating func take(_ attempt: Attempt, of work: ChunkWork, _ queue: inout [Chunk]) throws -> RunStop? {
+        switch attempt {
+        case .stopped(let stop): return stop
+        case .again(let chunks): queue = chunks + queue
+        case .done(let documents, let modified, let rest):
+            queue = rest + queue
+            let size = work.chunk.isNext ? work.amount.documents : work.chunk.ids.count
+            if pacing.learn(from: size, isWhole: rest.isEmpty) { kernel.events(.stuckAtOneDocument) }
+            kernel.events(.chunk(documents: work.isLast ? documents : 0, modified: modified))
+        }
+        return nil
+    }
 
     /// Runs the refresh: writes new values to target fields whose source fields changed, if the targets still hold the
     /// values that the job wrote.
@@ -132,7 +169,7 @@ extension BackfillRun {
     /// Waits until a majority has all chunks; afterwards, ``progress`` has what they did.
     mutating func confirm() throws {
         try kernel.renew()
-        if let record = kernel.takeFallenBack() { progress = Progress(record) }
+        if let record = try kernel.takeFallenBack() { progress = Progress(record) }
     }
 
     var chunks: Int { max(0, progress.chunks - begun.chunks) }

@@ -74,7 +74,7 @@ extension BackfillRun {
 }
 
 /// The state of the wait for documents that Device Sync's translator has locked.
-struct LockWait {
+struct LockWait: Sendable {
     /// When the wait for locked documents ends; `nil` before it begins.
     fileprivate var end: ContinuousClock.Instant?
     /// The `_id`s of locked documents, and their locks when the wait began; empty unless the run may remove locks.
@@ -174,7 +174,7 @@ extension BackfillRun {
 }
 
 /// The documents that a run skips: those that the server refuses, and those that stay locked.
-struct SkippedDocuments {
+struct SkippedDocuments: Sendable {
     /// The most documents that may be skipped; one more stops the run.
     private let maximum: Int
     /// The documents that this run skipped because the server refused them, by `_id`.

@@ -30,7 +30,9 @@ struct BackfillRun: ~Copyable {
     var evaluators: [Int: PhaseEvaluator?] = [:]
     /// The place of the current pass, if the transactions read the next documents of the collection; `nil` if a reader
     /// finds the documents.
-    var records: RecordPlace?
+    var records: RecordPlaces?
+    /// The threads that write chunks beside the run's own thread.
+    var threads = ChunkThreads()
     /// Whether a reader returns all documents, because the server cannot compute a step for one of them.
     var readsAll = false
     var account = UnsyncAccount()
@@ -158,7 +160,7 @@ struct BackfillRun: ~Copyable {
         _ = kernel.throttler?.waitReasons()
         takeOver()
         // If the job's record was lost, its journal may still be there; no chunk may use a number again.
-        progress.journaled = max(progress.journaled, try kernel.retrying { try kernel.store.journal.newest() })
+        journal.numbers.begin(after: try kernel.retrying { try kernel.store.journal.newest() })
         // `pruneFailures` returns the records of skipped documents that still need the job. A record has the code 0 if
         // its document was skipped because of a lock; such a document does not count against `--max-errors`.
         let earlier = try pruneFailures().filter { $0.code != 0 }.map(\.id)

@@ -55,6 +55,18 @@ struct Chunk: Sendable {
     private(set) var conflicts = 0
     /// Whether each document is written by a statement of its own, because the server refused one of the documents.
     private(set) var isCareful = false
+    /// Whether another thread has tried the chunk in vain.
+    private var wasShared = false
+
+    /// Whether the run's own thread has to write the chunk.
+    var isOwn: Bool { wasShared || isCareful || conflicts > 0 }
+
+    /// The chunk for the run's own thread.
+    var own: Chunk {
+        var chunk = self
+        chunk.wasShared = true
+        return chunk
+    }
 
     /// Creates a chunk of documents that the transaction has to read; only then is it known which of them need the
     /// phase.

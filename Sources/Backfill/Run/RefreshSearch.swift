@@ -6,7 +6,7 @@ import Running
 import Steps
 
 /// The newest values that a job wrote to the targets of a refresh, from the job's journal.
-struct WrittenValues {
+struct WrittenValues: Sendable {
     /// For each step, the paths that the refresh writes, up to the elements of a list, and whether it writes in those.
     private let steps: [(targets: [[String]], isInElements: Bool)]
     /// For each document, the paths that the job wrote, with the digests of the newest values.
@@ -141,7 +141,7 @@ struct RefreshSearch {
     }
 }
 
-struct RefreshProgress {
+struct RefreshProgress: Sendable {
     /// The values that the job wrote to the documents of the current refresh, according to the job's journal; `nil`
     /// while no refresh runs.
     var written: WrittenValues?

@@ -6,23 +6,29 @@ import Mongo
 import Running
 import Scanning
 import Steps
+import Synchronization
 
 /// The journal of a run: what it keeps of each document, and how its chunks are numbered.
-struct RunJournal {
+struct RunJournal: Sendable {
     /// The fields that distinguish a document from a later document with the same `_id`; `nil` until they are chosen.
     private(set) var evidence: DocumentEvidence?
     /// The number of chunks that were done when the run last found documents; the journal stores it with each chunk of
     /// these documents.
     var group = 0
-    /// The number of the first chunk of this run in the journal; `nil` before it.
-    private(set) var first: Int64?
+    /// The numbers of the run's chunks in the journal, for all threads.
+    let numbers = JournalNumbers()
+    /// The number of the first chunk of this run in the journal, and how many chunks the journal had with it; `nil`
+    /// before it.
+    private(set) var first: (sequence: Int64, count: Int)?
     private var lastCheck = ContinuousClock.now
 
     /// Notes a chunk that was committed.
-    /// - Parameter sequence: the chunk's number in the journal; `nil` if the run keeps none.
+    /// - Parameters:
+    ///   - sequence: the chunk's number in the journal; `nil` if the run keeps none.
+    ///   - count: how many chunks the journal has with it.
     /// - Returns: whether it is time to look if another client removed the job's state: once a second.
-    mutating func committed(_ sequence: Int64?) -> Bool {
-        first = first ?? sequence
+    mutating func committed(_ sequence: Int64?, count: Int) -> Bool {
+        first = first ?? sequence.map { ($0, count) }
         guard lastCheck.duration(to: .now) >= .seconds(1) else { return false }
         lastCheck = .now
         return true
@@ -63,5 +69,23 @@ struct RunJournal {
             return true
         }
         return (entries, written)
+    }
+}
+
+/// Numbers the chunks of a run in the journal.
+///
+/// A transaction takes its number after its first read. The server refuses the transaction if it writes what another one
+/// has written since that read, so a chunk that builds on another one always has the greater number.
+final class JournalNumbers: Sendable {
+    private let last = Mutex<Int64>(0)
+
+    /// Continues after a number of the job's earlier runs.
+    func begin(after sequence: Int64) { last.withLock { $0 = max($0, sequence) } }
+
+    func next() -> Int64 {
+        last.withLock { last in
+            last += 1
+            return last
+        }
     }
 }

@@ -3,7 +3,7 @@ import BSON
 /// The documents that go through several phases in a row, and which of them an earlier phase changed.
 ///
 /// A document counts as changed once, even if several phases change it.
-struct RunTally {
+struct RunTally: Sendable {
     /// The documents of the current chunks that an earlier phase changed; `nil` in a run of one phase.
     private var changed: Set<BSONValue>?
 

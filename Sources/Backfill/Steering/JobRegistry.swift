@@ -37,7 +37,7 @@ package struct JobRegistry: Sendable {
         var cursor = client.all("ranges", ["_id.job": ["$in": names]])
         var states: [String: String] = [:]
         while let range = try cursor.nextDocument() {
-            if let job = range["_id"]?.document?["job"]?.text { states[job] = range["state"]?.text ?? "" }
+            if let job = range["_id"]?.document?["job"]?.text, let state = range["state"]?.text { states[job] = state }
         }
         return states
     }
@@ -79,7 +79,7 @@ package struct JobRegistry: Sendable {
         guard let record = try store.client.firstChecked("jobs", ["_id": .string(job)], adding: ["now": "$$NOW"]) else {
             return nil
         }
-        let range = try store.client.firstChecked("ranges", ["_id": store.ranges.id], adding: ["now": "$$NOW"])
+        let range = try store.ranges.document(adding: ["now": "$$NOW"])
         let now = ServerTime(range?["now"]) ?? ServerTime(record["now"]) ?? ServerTime(milliseconds: 0)
         var status = JobStatus(record, range: range, now: now, stalledAfter: stalledAfter)
         status.skipped = try store.client.counts("failed", ["_id.job": .string(job)], by: "code").map {

@@ -102,7 +102,7 @@ extension UndoLoop {
         case .refused(let statement, let error): return try refuse(plan, at: statement, isGrouped, error, of: indexes)
         case .conflict: return conflict(plan, indexes)
         case .fallenBack:
-            if let record = kernel.takeFallenBack() { resume(record) }
+            if let record = try kernel.takeFallenBack() { resume(record) }
             return .fallenBack
         }
     }

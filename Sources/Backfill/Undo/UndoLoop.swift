@@ -70,7 +70,7 @@ struct UndoLoop: ~Copyable {
         }
         // The next steps read only data that a majority has.
         try kernel.renew()
-        guard let record = kernel.takeFallenBack() else { return nil }
+        guard let record = try kernel.takeFallenBack() else { return nil }
         resume(record)
         return try run()
     }

@@ -192,7 +192,7 @@ package struct UndoRunner: Sendable {
     private func fill(
         _ report: inout UndoReport, of subject: UndoSubject, _ store: borrowing StateStore
     ) throws -> JournalStore.Contents {
-        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled) }
+        let contents = try retry.run { try store.journal.contents(of: subject.journaled) }
         report.journal.chunks = contents.passes.reduce(0) { $0 + $1.chunks }
         report.journal.changes = contents.passes.reduce(0) { $0 + $1.changes }
         (report.journal.attempts, report.journal.missing) = (contents.attempts, contents.missing)
@@ -202,7 +202,7 @@ package struct UndoRunner: Sendable {
 
     /// Throws if the journal was dropped during the undo, because the undo then missed changes.
     private func checkJournal(_ store: borrowing StateStore, holds chunks: Int, of subject: UndoSubject) throws {
-        let contents = try retry.run { try store.journal.contents(upTo: subject.journaled) }
+        let contents = try retry.run { try store.journal.contents(of: subject.journaled) }
         guard contents.passes.reduce(0, { $0 + $1.chunks }) < chunks else { return }
         throw RunError(
             .undoRefused,

@@ -19,8 +19,8 @@ struct UndoSubject {
     var touched: [String] { Set(written.map(\.topLevel)).sorted() }
     /// Notes for the operator, to be shown before the undo starts.
     var notes: [String] = []
-    /// The number of the newest chunk in the journal, according to the checkpoint.
-    let journaled: Int64
+    /// The number of chunks in the journal, according to the checkpoints.
+    let journaled: Int
     /// The state of the job's undo; `nil` if none was started.
     let undoing: Undoing?
     /// The name of a later job that wrote the same fields as this job; `nil` if there is none.

@@ -72,7 +72,7 @@ package struct Job: Sendable {
         package var chunkBytes = 4 << 20
         /// The target for the time that the server works on a chunk.
         package var chunkTime = Duration.milliseconds(10)
-        /// The number of connections that read the collection at the same time, when documents are only counted.
+        /// How many connections read the collection at the same time, and how many threads write chunks.
         package var concurrency = 2
         /// The number of unsynced documents at which sync stops.
         package var unsynced = 100_000

@@ -1,6 +1,7 @@
 import BSON
 import Concurrency
 import Mongo
+import Synchronization
 import TestSupport
 import Testing
 
@@ -147,7 +148,7 @@ import Testing
             let ranges = subject.other.collection(Namespace(database: subject.state, collection: "ranges"))
             try ranges.update([UpdateStatement([:], ["$set": ["seq": 0, "chunks": 0]])])
             guard case .fallenBack = try subject.write(Self.done([2]), chunks: 2) else { throw Broken() }
-            #expect(subject.kernel.takeFallenBack()?["chunks"] == 0)
+            #expect(try subject.kernel.takeFallenBack()?["chunks"] == 0)
             #expect(try subject.counts() == [1, 1, 0])
             // The runner then continues from the record.
             guard case .committed = try subject.write(Self.done([2]), chunks: 3) else { throw Broken() }
@@ -164,8 +165,8 @@ import Testing
             try state("jobs").insert([["_id": "job"]])
             try state("ranges").update([UpdateStatement([:], ["$set": ["journaled": 2]])])
             let store = subject.kernel.store.journal
-            try store.expectKept(3, subject.kernel.store.ranges)
-            #expect(throws: RunError.self) { try store.expectKept(2, subject.kernel.store.ranges) }
+            try store.expectKept((9, 3), subject.kernel.store.ranges)
+            #expect(throws: RunError.self) { try store.expectKept((9, 2), subject.kernel.store.ranges) }
         }
     }
 
@@ -179,6 +180,86 @@ import Testing
             #expect(error?.kind == .leaseLost)
             #expect(try subject.counts() == [0, 0, 0])
         }
+    }
+
+    /// The transactions of a thread have a record of their own, so they do not meet those of the runner.
+    @Test func aThreadCommitsBesideTheRunner() async throws {
+        try await withSubject { subject in
+            let thread = try #require(try subject.kernel.startThreads(1).first)
+            let outcome = try subject.write(Self.done([1])) { _ in
+                #expect(Self.isCommitted(Self.write([2], by: thread, in: subject.people)))
+            }
+            guard case .committed = outcome else { throw Broken() }
+            #expect(Self.isCommitted(Self.write([3], by: thread, in: subject.people)))
+            try subject.kernel.renew()
+            let isFallenBack = subject.kernel.hasFallenBack
+            #expect(!isFallenBack)
+            #expect(try subject.kernel.store.ranges.document()?["chunks"] == 3)
+            #expect(try subject.counts()[0] == 3)
+        }
+    }
+
+    /// A new primary lacks the last transactions of a thread, and has those of the runner.
+    @Test func aThreadsRecordThatFellBackIsNoticed() async throws {
+        try await withSubject { subject in
+            let thread = try #require(try subject.kernel.startThreads(1).first)
+            #expect(Self.isCommitted(Self.write([2], by: thread, in: subject.people)))
+            let ranges = subject.other.collection(Namespace(database: subject.state, collection: "ranges"))
+            let ofThread: BSONDocument = ["_id.range": 1]
+            try ranges.update([UpdateStatement(ofThread, ["$set": ["seq": 0, "chunks": 0]])])
+            try subject.kernel.renew()
+            let isFallenBack = subject.kernel.hasFallenBack
+            #expect(isFallenBack)
+            #expect(try subject.kernel.takeFallenBack()?["chunks"] == 0)
+            #expect(Self.isCommitted(Self.write([2], by: thread, in: subject.people)))
+        }
+    }
+
+    /// The next runner adds the counts of the threads to the job's record, and a thread of the first one commits
+    /// nothing more.
+    @Test func theNextRunnerTakesTheThreadsOver() async throws {
+        try await withSubject { subject in
+            let thread = try #require(try subject.kernel.startThreads(1).first)
+            guard case .committed = try subject.write(Self.done([1])) else { throw Broken() }
+            #expect(Self.isCommitted(Self.write([2], by: thread, in: subject.people)))
+            let ranges = subject.other.collection(Namespace(database: subject.state, collection: "ranges"))
+            try ranges.update([
+                UpdateStatement(["_id.range": 0], ["$set": ["lease.end": .date(milliseconds: 0)]])
+            ])
+            let store = RangeStore(
+                client: StoreClient(database: subject.state, client: try subject.kernel.pool.client()), job: "job",
+                identity: RunnerIdentity.current(), given: LeaseTerms(duration: .seconds(60)))
+            guard case .taken(_, let record) = try store.acquire(for: .undo) else { throw Broken() }
+            #expect(record["chunks"] == 2)
+            #expect(try ranges.find([:]).documents().count == 1)
+            guard case .success(.fallenBack) = Self.write([3], by: thread, in: subject.people) else { throw Broken() }
+            #expect(try subject.counts()[0] == 2)
+        }
+    }
+
+    /// Lets a thread write a chunk, and waits for it.
+    private static func write(
+        _ ids: [Int], by thread: WritingThread, in people: Namespace
+    ) -> Result<FencedTransaction.Outcome<Int>, any Error> {
+        let result = Mutex<Result<FencedTransaction.Outcome<Int>, any Error>>(.failure(Broken()))
+        let isDone = Semaphore()
+        thread.begin { transactions in
+            let outcome = Result {
+                try transactions.run { transaction, _ in
+                    try transaction.fence(setting: RangeChange.checkpoint(Progress.Chunk(), after: Progress([:])))
+                    return try transaction.update(done(ids), of: people, options: [:])
+                }
+            }
+            result.withLock { $0 = outcome }
+            isDone.signal()
+        }
+        isDone.wait()
+        thread.finish()
+        return result.withLock { $0 }
+    }
+
+    private static func isCommitted<R>(_ outcome: Result<FencedTransaction.Outcome<R>, any Error>) -> Bool {
+        if case .success(.committed) = outcome { true } else { false }
     }
 
     /// A killed runner's transaction holds a document; another client ends its session by the record in the state

@@ -115,7 +115,7 @@ struct BackfillCase: Sendable {
 
     /// Returns a job's checkpoint, or `nil` before the job's first start.
     func checkpoint(_ job: String = "job") async throws -> Checkpoint? {
-        try await state.documents("ranges", ["_id.job": .string(job)]).first.map(Checkpoint.init)
+        Checkpoint(try await state.documents("ranges", ["_id.job": .string(job)]))
     }
 
     /// Waits until no runner holds the job, so that no further write of a killed runner can arrive.
@@ -183,9 +183,13 @@ struct BackfillCase: Sendable {
         let state: String
         let holder: BSONDocument?
 
-        init(_ document: BSONDocument) {
-            chunks = document["chunks"]?.integer ?? 0
-            modified = document["modified"]?.integer ?? 0
+        /// Reads the records of the job's threads, of which the first is the job's own; `nil` if it is missing.
+        init?(_ records: [BSONDocument]) {
+            guard let document = records.first(where: { $0["_id"]?.document?["range"]?.integer == 0 }) else {
+                return nil
+            }
+            chunks = records.reduce(0) { $0 + ($1["chunks"]?.integer ?? 0) }
+            modified = records.reduce(0) { $0 + ($1["modified"]?.integer ?? 0) }
             pass = document["pass"]?.integer ?? 0
             last = document["last"]?.document?["v"]
             upper = document["upper"]?.document?["v"]

@@ -8,15 +8,13 @@ import Scanning
 import Steps
 
 /// The read of a chunk's documents in its transaction, and the evaluation of the steps on them.
-extension BackfillRun {
+extension ChunkWork {
     /// The documents that a transaction read.
-    struct Found {
+    struct Found: Sendable {
         /// The documents that need the phase, in the order in which they are written.
         var documents: [DueDocument] = []
         /// The `_id`s of the documents that the server has to evaluate.
         var unknown: [BSONValue] = []
-        /// The place after the documents, if the chunk has the next documents of the collection.
-        var place: RecordPlace?
         /// The documents of the chunk that were not read, because together they are too large.
         var rest: [BSONValue] = []
 
@@ -27,12 +25,10 @@ extension BackfillRun {
     /// The error that the place of a dense read is unknown, for example after an election.
     struct PlaceLost: Error {}
 
-    func find(
-        _ chunk: Chunk, of phase: Phase, in transaction: borrowing FencedTransaction, _ found: inout Found
-    ) throws {
+    func find(in transaction: borrowing FencedTransaction, _ found: inout Found) throws {
         let collection = try transaction.collection(job.job.namespace)
-        let detail = phase.detail(keepsJournal: runner.keepsJournal)
-        if let evaluator = evaluators[chunk.phase] ?? nil, phase.earlierOfClient.isEmpty {
+        let detail = phase.detail(keepsJournal: keepsJournal)
+        if let evaluator, phase.earlierOfClient.isEmpty {
             var finder = DueFinder(phase: phase, evaluator: evaluator, detail: detail, journal.evidence)
             if chunk.isNext {
                 try readNext(&finder, in: collection, &found)
@@ -54,9 +50,9 @@ extension BackfillRun {
             let context = job.context(collection)
             var cursor = try DueCursor(
                 .ids(ids), of: try cleared(phase, for: ids, in: context), detail, in: context,
-                collectionUUID: checkedUUID, evidence: journal.evidence)
-            let documents = try cursor.read(ReadAmount(documents: .max, bytes: pacing.bytes))
-            if documents.reduce(0, { $0 + $1.size }) >= pacing.bytes {
+                collectionUUID: collectionUUID, evidence: journal.evidence)
+            let documents = try cursor.read(ReadAmount(documents: .max, bytes: amount.bytes))
+            if documents.reduce(0, { $0 + $1.size }) >= amount.bytes {
                 let read = Set(documents.map(\.id))
                 found.rest += ids.filter { !read.contains($0) }
             }
@@ -74,12 +70,12 @@ extension BackfillRun {
         _ ids: [BSONValue], _ finder: inout DueFinder, in collection: MongoCollection, _ found: inout Found
     ) throws {
         var options: BSONDocument = ["hint": ["_id": 1], "comment": "shipshape find"]
-        if let uuid = checkedUUID { options = options.appending("collectionUUID", uuid) }
+        if let uuid = collectionUUID { options = options.appending("collectionUUID", uuid) }
         let reader = IDReader(collection: collection, options: options)
         var bytes = 0
         var read: Set<BSONValue>?
         try reader.read(ids) { view in
-            guard bytes < pacing.bytes || found.documents.isEmpty else {
+            guard bytes < amount.bytes || found.documents.isEmpty else {
                 if read == nil { read = Set(found.ids) }
                 if let id = try view.find("_id") { found.rest.append(try view.value(id)) }
                 return
@@ -97,21 +93,21 @@ extension BackfillRun {
     private func readNext(
         _ finder: inout DueFinder, in collection: MongoCollection, _ found: inout Found
     ) throws {
-        guard var place = records else { throw PlaceLost() }
-        for _ in 0..<Self.maximumBatches where found.ids.isEmpty && !place.isOver {
-            let batch = try collection.recordBatch(
-                after: place.record, count: pacing.documents, comment: "shipshape find", collectionUUID: checkedUUID)
+        guard let records else { throw PlaceLost() }
+        for _ in 0..<Self.maximumBatches where found.ids.isEmpty {
+            let next = try records.next { place in
+                try collection.recordBatch(
+                    after: place, count: amount.documents, comment: "shipshape find", collectionUUID: collectionUUID)
+            }
+            guard let batch = next else { break }
             try batch.forEach { view in
                 try evaluate(view, &finder, &found)
                 return true
             }
-            guard batch.isOver || batch.position != nil else { throw PlaceLost() }
-            (place.record, place.isOver) = (batch.position, batch.isOver)
         }
         let skipped = skipped
         found.documents.removeAll { skipped.contains($0.id) }
         found.unknown.removeAll { skipped.contains($0) }
-        found.place = place
     }
 
     private func evaluate(
@@ -142,11 +138,4 @@ extension BackfillRun {
         }
         return phase.clearing(cleared)
     }
-}
-
-/// The place of a dense read in the collection.
-struct RecordPlace {
-    /// The number of the record after which the read continues; `nil` at the start of the collection.
-    var record: Int64?
-    var isOver = false
 }
