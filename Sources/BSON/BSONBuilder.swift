@@ -21,6 +21,19 @@ public struct BSONBuilder: Sendable {
         append(value)
     }
 
+    /// Appends an element of an array, whose name is its index.
+    package mutating func append(index: Int, _ value: BSONValue) {
+        bytes.append(value.type.rawValue)
+        var unit = 1
+        while index / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(index / unit % 10))
+            unit /= 10
+        }
+        bytes.append(0)
+        append(value)
+    }
+
     /// Appends an element of another document, and keeps its name and value.
     public mutating func append(_ element: BSONElement, of view: borrowing BSONView) {
         bytes.append(element.type.rawValue)

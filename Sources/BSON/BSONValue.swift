@@ -133,9 +133,9 @@ extension BSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     }
 
     /// Returns a BSON array of the given values.
-    public static func array(of values: some Sequence<BSONValue>) -> BSONValue {
+    public static func array(of values: [BSONValue]) -> BSONValue {
         var builder = BSONBuilder()
-        for (index, value) in values.enumerated() { builder.append(String(index), value) }
+        for index in values.indices { builder.append(index: index, values[index]) }
         return .array(builder.finish())
     }
 }

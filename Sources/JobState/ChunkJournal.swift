@@ -165,7 +165,7 @@ package struct ChunkJournal: Sendable {
         }
 
         mutating func append(_ id: BSONValue, to index: Int, size: Int, evidence: [UInt8]) {
-            groups[index].ids.append(String(groups[index].count), id)
+            groups[index].ids.append(index: groups[index].count, id)
             groups[index].count += 1
             groups[index].evidence += evidence
             self.size += size

@@ -44,10 +44,11 @@ enum Smaller {
         case .object(let object): return documents(object, keeping: []).map { .object($0) }
         case .array(let array):
             let values = array.values
-            return values.indices.map { .array(of: values[..<$0] + values[($0 + 1)...]) }
-                + values.indices.flatMap { index in
-                    Self.values(values[index]).map { .array(of: values[..<index] + [$0] + values[(index + 1)...]) }
-                }
+            func with(_ rest: [BSONValue], at index: Int) -> BSONValue {
+                .array(of: Array(values[..<index]) + rest + Array(values[(index + 1)...]))
+            }
+            return values.indices.map { with([], at: $0) }
+                + values.indices.flatMap { index in Self.values(values[index]).map { with([$0], at: index) } }
         default: return []
         }
     }
