@@ -277,41 +277,6 @@ cmongoc_cursor_error (mongoc_cursor_t *cursor, bson_error_t *error, cmongoc_docu
    return true;
 }
 
-/// `mongoc_collection_create_bulk_operation_with_opts`.
-static inline mongoc_bulk_operation_t *
-cmongoc_bulk_new (mongoc_client_t *client, const char *database, const char *name, cmongoc_document options)
-{
-   bson_t storage;
-   mongoc_collection_t *collection = mongoc_client_get_collection (client, database, name);
-   mongoc_bulk_operation_t *bulk =
-      mongoc_collection_create_bulk_operation_with_opts (collection, cmongoc_view (&storage, options));
-   mongoc_collection_destroy (collection);
-   return bulk;
-}
-
-/// `mongoc_bulk_operation_insert_with_opts`; the document is copied. The driver's own validation is off: it refuses
-/// empty names and damaged UTF-8, which users' documents do hold and mongod takes.
-static inline bool
-cmongoc_bulk_insert (mongoc_bulk_operation_t *bulk, cmongoc_document document, bson_error_t *error)
-{
-   bson_t storage, options;
-   bson_init (&options);
-   BSON_APPEND_BOOL (&options, "validate", false);
-   bool ok = mongoc_bulk_operation_insert_with_opts (bulk, cmongoc_view (&storage, document), &options, error);
-   bson_destroy (&options);
-   return ok;
-}
-
-/// `mongoc_bulk_operation_execute`; 0 on failure. `reply` is always set.
-static inline uint32_t
-cmongoc_bulk_execute (mongoc_bulk_operation_t *bulk, cmongoc_reply *reply, bson_error_t *error)
-{
-   bson_t answer;
-   uint32_t server = mongoc_bulk_operation_execute (bulk, &answer, error);
-   *reply = cmongoc_steal (&answer);
-   return server;
-}
-
 /// `mongoc_client_session_append`: the options with the session's number.
 static inline bool
 cmongoc_session_append (const mongoc_client_session_t *session,
@@ -376,22 +341,6 @@ cmongoc_session_commit (mongoc_client_session_t *session, cmongoc_reply *reply, 
    bool ok = mongoc_client_session_commit_transaction (session, &answer, error);
    *reply = cmongoc_steal (&answer);
    return ok;
-}
-
-/// `mongoc_read_prefs_new` with tags and staleness; a `staleness` below 0 sets none.
-static inline mongoc_read_prefs_t *
-cmongoc_read_preference (mongoc_read_mode_t mode, cmongoc_document tags, int64_t staleness)
-{
-   bson_t storage;
-   mongoc_read_prefs_t *preference = mongoc_read_prefs_new (mode);
-   const bson_t *view = cmongoc_view (&storage, tags);
-   if (view) {
-      mongoc_read_prefs_set_tags (preference, view);
-   }
-   if (staleness >= 0) {
-      mongoc_read_prefs_set_max_staleness_seconds (preference, staleness);
-   }
-   return preference;
 }
 
 #endif

@@ -2,9 +2,7 @@
 ///
 /// Without a number that suits the documents' size, the server sends batches of up to 16 MiB to each thread.
 package struct BatchSize: Sendable {
-    /// The bytes that a batch should have.
     private static let bytes = 4 << 20
-    /// The most documents of the first batch, when their size is not known yet.
     private static let first = 32
 
     private let most: Int

@@ -104,7 +104,6 @@ package struct ChangeStream: ~Copyable {
     }
 }
 
-/// A position in a change stream.
 package struct ResumeToken: Hashable, Sendable {
     /// The token as the server sent it.
     package let document: BSONDocument

@@ -41,14 +41,13 @@ extension Client {
         try lease.run(.raw, command, on: database, options: options, readPreference: readPreference).checked(host: host)
     }
 
-    /// Runs a command that reads, with one retry, and by default with the client's read concern and preference.
+    /// Runs a command that reads, with one retry, and with the client's read concern and preference.
     ///
     /// The corresponding C function is `mongoc_client_read_command_with_opts`.
-    /// - Throws: ``MongoError``.
     package func runReadCommand(
-        _ command: BSONDocument, on database: String, options: BSONDocument = [:], readPreference: ReadPreference? = nil
+        _ command: BSONDocument, on database: String, options: BSONDocument = [:]
     ) throws(MongoError) -> BSONDocument {
-        try lease.run(.read, command, on: database, options: options, readPreference: readPreference)
+        try lease.run(.read, command, on: database, options: options)
     }
 
     /// Runs a command that writes, on the primary and with the client's write concern.
@@ -64,7 +63,6 @@ extension Client {
 
     /// Returns the names of the databases on which the user has a privilege; the listing itself needs no privilege.
     /// - Parameter pattern: a regular expression that the names must match; `nil` for all names.
-    /// - Throws: ``MongoError``.
     package func databaseNames(matching pattern: String? = nil) throws(MongoError) -> [String] {
         let filter: BSONDocument = pattern.map { ["name": .regex(pattern: $0, options: "")] } ?? [:]
         let reply = try runReadCommand(
@@ -81,7 +79,6 @@ extension Client {
 extension Client {
     /// Sends `hello` to the primary or, with `readPreference`, to a member that this preference allows, and returns the
     /// reply.
-    /// - Throws: ``MongoError``.
     package func hello(readPreference: ReadPreference? = nil) throws(MongoError) -> ServerHello {
         do throws(MongoError) {
             return ServerHello(try runCommand(["hello": 1], on: "admin", readPreference: readPreference))
@@ -91,7 +88,6 @@ extension Client {
     }
 
     /// Asks the server for its version.
-    /// - Throws: ``MongoError``.
     package func buildInfo() throws(MongoError) -> BuildInfo {
         BuildInfo(try runCommand(["buildInfo": 1], on: "admin"))
     }
@@ -99,7 +95,6 @@ extension Client {
     /// Chooses a member by the client's read preference.
     ///
     /// The corresponding C function is `mongoc_client_select_server`.
-    /// - Throws: ``MongoError``.
     package func readingMember() throws(MongoError) -> Member {
         var error = bson_error_t()
         let id = unsafe cmongoc_select_reader(lease.handle, &error)
@@ -111,7 +106,6 @@ extension Client {
     ///
     /// The corresponding C function is `mongoc_database_find_collections_with_opts`.
     /// - Parameter options: the options of the `listCollections` command, such as `filter` and `nameOnly`.
-    /// - Throws: ``MongoError``.
     package func listCollections(
         of database: String, options: BSONDocument = [:]
     ) throws(MongoError) -> [CollectionInfo] {
@@ -122,7 +116,6 @@ extension Client {
     }
 
     /// Returns the descriptions of a collection's indexes, as `listIndexes` has them.
-    /// - Throws: ``MongoError``.
     package func indexes(of namespace: Namespace) throws(MongoError) -> [BSONDocument] {
         let command: BSONDocument = [
             // A collection has at most 64 indexes, so one batch has them all.
@@ -133,7 +126,6 @@ extension Client {
     }
 
     /// Describes one collection; `nil` when it does not exist.
-    /// - Throws: ``MongoError``.
     package func collectionInfo(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
         let filter: BSONDocument = ["name": .string(namespace.collection)]
         return try listCollections(of: namespace.database, options: ["filter": .object(filter)]).first
@@ -143,7 +135,6 @@ extension Client {
     ///
     /// Without the privilege `listCollections`, the result has only the name and the kind. The server shows these two
     /// of every collection that the user may read.
-    /// - Throws: ``MongoError``.
     package func readableCollection(_ namespace: Namespace) throws(MongoError) -> CollectionInfo? {
         do throws(MongoError) {
             return try collectionInfo(namespace)
@@ -161,7 +152,6 @@ extension Client {
     }
 
     /// Returns the user's privileges; `nil` if no user is logged in.
-    /// - Throws: ``MongoError``.
     package func userPrivileges() throws(MongoError) -> UserPrivileges? {
         UserPrivileges(
             connectionStatus: try runReadCommand(["connectionStatus": 1, "showPrivileges": true], on: "admin"))
@@ -239,7 +229,6 @@ extension BSONDocument {
         ["insert", "update", "delete", "findAndModify"].contains { self[$0] != nil }
     }
 
-    /// Returns the reply, or throws its first write error.
     fileprivate func checked(host: String) throws(MongoError) -> BSONDocument {
         if let first = WriteError.all(of: self).first {
             throw MongoError(first, of: self, host: host)

@@ -144,14 +144,12 @@ package struct Cursor: ~Copyable {
 
 extension Cursor {
     /// Returns a copy of the next document, or `nil` when there is none.
-    /// - Throws: ``MongoError``.
     package mutating func nextDocument() throws(MongoError) -> BSONDocument? {
         guard let view = try next() else { return nil }
         return BSONDocument(copying: view)
     }
 
     /// Returns copies of all remaining documents; use it only for small results.
-    /// - Throws: ``MongoError``.
     package consuming func documents() throws(MongoError) -> [BSONDocument] {
         var documents: [BSONDocument] = []
         while let document = try nextDocument() { documents.append(document) }

@@ -17,7 +17,6 @@ package struct MemberReads {
     let startOptions: BSONDocument
 
     /// Creates the settings from a session's current state; the reads see at least what the session has seen so far.
-    /// - Throws: ``MongoError``.
     package init(by member: Member, in session: borrowing Session) throws(MongoError) {
         var options = BSONBuilder(continuing: try session.options())
         options.append("serverId", .integer(Int(member.id)))
@@ -56,5 +55,5 @@ extension ReadPreference {
     /// The read preference of a command that names its member in `serverId`.
     ///
     /// The member answers even if it has become a primary or a secondary since this program chose it.
-    static let chosenMember = ReadPreference(.primaryPreferred)
+    static let chosenMember = ReadPreference.primaryPreferred
 }

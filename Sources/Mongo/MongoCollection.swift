@@ -15,7 +15,6 @@ extension MongoCollection: Sendable {}  // not Sendable, because only one thread
 
 extension MongoCollection {
     /// Runs a command that reads, on the database of the collection, with the client's read concern and preference.
-    /// - Throws: ``MongoError``.
     package func command(_ command: BSONDocument) throws(MongoError) -> BSONDocument {
         try run(command)
     }
@@ -24,7 +23,6 @@ extension MongoCollection {
     ///
     /// All reads and writes through the result belong to the transaction. They have its read concern and its write
     /// concern, whatever their options say.
-    /// - Throws: ``MongoError``.
     package func inTransaction(of session: borrowing Session) throws(MongoError) -> MongoCollection {
         var collection = self
         collection.session = try session.options()
@@ -45,8 +43,8 @@ extension MongoCollection {
         return elements.reduce(options.withoutConcerns) { $0.appending($1.name, $1.value) }
     }
 
-    /// Returns the read preference of an operation of this collection, which is the primary in a transaction.
-    private func scoped(_ preference: ReadPreference?) -> ReadPreference? { session == nil ? preference : .primary }
+    /// The members that answer a read: in a transaction the primary, else those of the client's own preference.
+    private var preference: ReadPreference? { session == nil ? nil : .primary }
 }
 
 extension BSONDocument {
@@ -176,7 +174,6 @@ extension MongoCollection {
     /// Whether the collection or view exists; `false` also if the user has no privilege on it.
     ///
     /// The corresponding command is `listCollections`.
-    /// - Throws: ``MongoError``.
     package func exists() throws(MongoError) -> Bool {
         let reply = try lease.run(
             .read,
@@ -195,12 +192,9 @@ extension MongoCollection {
     /// - Parameter options: the options of the `find` command: `sort`, `projection`, `hint`, `min`, `max`, `batchSize`,
     ///   `limit`, `maxTimeMS`, `readConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
     /// - Returns: a cursor; its first `next()` throws the error if it could not be opened.
-    package func find(
-        _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
-    ) -> Cursor {
-        let readPreference = scoped(readPreference)
-        return unsafe Cursor(lease, scoped(options.withTimeLimit), of: "\(namespace)") { options in
-            unsafe lending(filter, options, readPreference) { filter, options, preference in
+    package func find(_ filter: BSONDocument = [:], options: BSONDocument = [:]) -> Cursor {
+        unsafe Cursor(lease, scoped(options.withTimeLimit), of: "\(namespace)") { options in
+            unsafe lending(filter, options, preference) { filter, options, preference in
                 unsafe cmongoc_find(
                     lease.handle, namespace.database, namespace.collection, filter, options, preference)
             }
@@ -209,14 +203,13 @@ extension MongoCollection {
 
     /// Returns the first documents of a `find`, as many as one reply holds.
     ///
-    /// Unlike ``find(_:options:readPreference:)``, this method accepts filters and other arguments that contain a field
+    /// Unlike ``find(_:options:)``, this method accepts filters and other arguments that contain a field
     /// with an empty name. The driver's cursors refuse such arguments.
     /// - Parameters:
     ///   - arguments: the arguments of the `find` command, without the collection's name.
     ///   - options: the options that the driver reads or adds to the command, such as `readConcern` and `sessionId`;
     ///     ignored if `reads` is given.
     ///   - reads: the one member that answers; `nil` for a member that the client's read preference allows.
-    /// - Throws: ``MongoError``.
     package func findBatch(
         _ arguments: BSONDocument, options: BSONDocument = [:], by reads: MemberReads? = nil
     ) throws(MongoError) -> [BSONDocument] {
@@ -246,13 +239,10 @@ extension MongoCollection {
     /// - Parameter options: the options of the `aggregate` command: `allowDiskUse`, `batchSize`, `hint`, `maxTimeMS`,
     ///   `readConcern`, `writeConcern`, `collation`, `comment`, `let`, …; and `sessionId`.
     /// - Returns: a cursor; its first `next()` throws the error if it could not be opened.
-    package func aggregate(
-        _ pipeline: [BSONDocument], options: BSONDocument = [:], readPreference: ReadPreference? = nil
-    ) -> Cursor {
+    package func aggregate(_ pipeline: [BSONDocument], options: BSONDocument = [:]) -> Cursor {
         let stages: BSONDocument = ["pipeline": .array(of: pipeline.map { .object($0) })]
-        let readPreference = scoped(readPreference)
         return unsafe Cursor(lease, scoped(options.withTimeLimit), of: "\(namespace)") { options in
-            unsafe lending(stages, options, readPreference) { stages, options, preference in
+            unsafe lending(stages, options, preference) { stages, options, preference in
                 unsafe cmongoc_aggregate(
                     lease.handle, namespace.database, namespace.collection, stages, options, preference)
             }
@@ -261,23 +251,19 @@ extension MongoCollection {
 
     /// Returns the exact number of documents that match `filter`, by reading them or entries of an index.
     /// - Parameter options: the options of the `aggregate` command.
-    /// - Throws: ``MongoError``.
     package func countDocuments(
-        _ filter: BSONDocument = [:], options: BSONDocument = [:], readPreference: ReadPreference? = nil
+        _ filter: BSONDocument = [:], options: BSONDocument = [:]
     ) throws(MongoError) -> Int {
         let count: BSONDocument = ["$group": ["_id": 1, "n": ["$sum": 1]]]
-        var cursor = aggregate(
-            [["$match": .object(filter)], count], options: options, readPreference: readPreference)
+        var cursor = aggregate([["$match": .object(filter)], count], options: options)
         return try cursor.nextDocument()?["n"]?.integer ?? 0
     }
 
     /// Returns the number of documents that the server's metadata states.
     ///
     /// The count is quick, but inexact after an unclean shutdown or on a sharded cluster.
-    /// - Throws: ``MongoError``.
-    package func estimatedCount(options: BSONDocument = [:]) throws(MongoError) -> Int {
-        let reply = try lease.run(
-            .read, ["count": .string(namespace.collection)], on: namespace.database, options: options)
+    package func estimatedCount() throws(MongoError) -> Int {
+        let reply = try lease.run(.read, ["count": .string(namespace.collection)], on: namespace.database)
         guard let count = reply["n"]?.integer else { throw MongoError(incomplete: "the count", host: lease.host) }
         return count
     }
@@ -325,7 +311,6 @@ extension MongoCollection {
     }
 
     /// Returns the reply to `hello` from the replica set member that `reads` selects.
-    /// - Throws: ``MongoError``.
     package func hello(of reads: MemberReads) throws(MongoError) -> ServerHello {
         ServerHello(
             try lease.run(

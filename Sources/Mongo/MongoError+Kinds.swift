@@ -183,29 +183,21 @@ extension MongoError.Code {
     package static let badValue = Self(rawValue: 2)
     /// The error has no specific code, such as an exception that a script threw.
     package static let unknownError = Self(rawValue: 8)
-    /// A value has the wrong type.
     package static let typeMismatch = Self(rawValue: 14)
     /// A number is too large, or a document is nested too deep.
     package static let overflow = Self(rawValue: 15)
-    /// The bytes are not BSON.
     package static let invalidBSON = Self(rawValue: 22)
     /// A path leads through a value that is not a document.
     package static let pathNotViable = Self(rawValue: 28)
     /// An update changes the same path twice.
     package static let conflictingUpdateOperators = Self(rawValue: 40)
-    /// A field's name begins with a dollar sign.
     package static let dollarPrefixedFieldName = Self(rawValue: 52)
-    /// The `_id` has a value that is not allowed.
     package static let invalidIDField = Self(rawValue: 53)
     /// A `DBRef` lacks one of its fields, such as `$id`.
     package static let invalidDBRef = Self(rawValue: 55)
-    /// A field's name is empty.
     package static let emptyFieldName = Self(rawValue: 56)
-    /// A field's name contains a dot.
     package static let dottedFieldName = Self(rawValue: 57)
-    /// An update would change `_id` or a shard key.
     package static let immutableField = Self(rawValue: 66)
-    /// A script cannot be run, or it failed.
     package static let scriptFailure = Self(rawValue: 139)
     /// A compound index would contain two arrays of one document.
     package static let cannotIndexParallelArrays = Self(rawValue: 171)
@@ -219,44 +211,27 @@ extension MongoError.Code {
     package static let ingressRequestRateLimitExceeded = Self(rawValue: 462)
     /// The server received more operations than it accepts, and refused this one before it began.
     package static let ingressOperationRateLimitExceeded = Self(rawValue: 463)
-    /// The server ended the operation to shed load.
     package static let interruptedDueToOverload = Self(rawValue: 473)
-    /// A text could not be parsed.
     package static let failedToParse = Self(rawValue: 9)
-    /// The server cannot reach another server.
     package static let hostUnreachable = Self(rawValue: 6)
-    /// The server cannot resolve a host's name.
     package static let hostNotFound = Self(rawValue: 7)
-    /// A privilege is missing.
     package static let unauthorized = Self(rawValue: 13)
-    /// The login was refused.
     package static let authenticationFailed = Self(rawValue: 18)
-    /// The server no longer has the cursor.
     package static let cursorNotFound = Self(rawValue: 43)
-    /// The collection already exists.
     package static let namespaceExists = Self(rawValue: 48)
-    /// The operation reached its time limit.
     package static let maxTimeMSExpired = Self(rawValue: 50)
-    /// The server does not know the command.
     package static let commandNotFound = Self(rawValue: 59)
-    /// The write concern could not be met.
     package static let writeConcernFailed = Self(rawValue: 64)
-    /// The server waited too long for another server.
     package static let networkTimeout = Self(rawValue: 89)
-    /// The server is shutting down.
     package static let shutdownInProgress = Self(rawValue: 91)
     /// Two writes conflicted; the failed one can be retried.
     package static let writeConflict = Self(rawValue: 112)
-    /// The document does not fit the collection's validator.
     package static let documentValidationFailure = Self(rawValue: 121)
-    /// A view does not support the command.
     package static let commandNotSupportedOnView = Self(rawValue: 166)
     package static let primarySteppedDown = Self(rawValue: 189)
     /// The oplog no longer contains the position at which a change stream has to resume.
     package static let changeStreamHistoryLost = Self(rawValue: 286)
-    /// The change stream cannot be resumed.
     package static let changeStreamFatal = Self(rawValue: 280)
-    /// The change stream does not know the resume token.
     package static let invalidResumeToken = Self(rawValue: 260)
     /// A key does not exist, such as the record after which a collection scan was to resume.
     package static let keyNotFound = Self(rawValue: 211)
@@ -264,38 +239,22 @@ extension MongoError.Code {
     package static let snapshotTooOld = Self(rawValue: 239)
     /// The server does not yet have the data of the point in time that a read requests.
     package static let snapshotUnavailable = Self(rawValue: 246)
-    /// The server has no such transaction, for example because it was aborted or its session was ended.
     package static let noSuchTransaction = Self(rawValue: 251)
-    /// The transaction was open for longer than the server allows.
     package static let transactionTooOld = Self(rawValue: 290)
     package static let cursorKilled = Self(rawValue: 237)
-    /// A `$convert` found a value that it cannot convert.
     package static let conversionFailure = Self(rawValue: 241)
-    /// The operation exceeded a time limit of the server.
     package static let exceededTimeLimit = Self(rawValue: 262)
-    /// The query's plan was killed, for example by a dropped index.
     package static let queryPlanKilled = Self(rawValue: 175)
-    /// The collection's UUID differs from the one in the command.
     package static let collectionUUIDMismatch = Self(rawValue: 361)
-    /// A socket failed on the server's side.
     package static let socketException = Self(rawValue: 9001)
-    /// The member is not the primary.
     package static let notWritablePrimary = Self(rawValue: 10_107)
-    /// A document is larger than the server accepts or returns.
     package static let documentTooLarge = Self(rawValue: 10_334)
-    /// The disk is full.
     package static let outOfDiskSpace = Self(rawValue: 14_031)
-    /// The name of a collection or a database is not valid.
     package static let invalidNamespace = Self(rawValue: 73)
-    /// A database has the same name, except for upper and lower case.
     package static let databaseDiffersInCase = Self(rawValue: 13_297)
-    /// A unique index already contains the key.
     package static let duplicateKey = Self(rawValue: 11_000)
-    /// The server is shutting down, and ended the operation.
     package static let interruptedAtShutdown = Self(rawValue: 11_600)
-    /// The client's operations were killed.
     package static let clientMarkedKilled = Self(rawValue: 46_841)
-    /// The operation was killed.
     package static let interrupted = Self(rawValue: 11_601)
     /// The member changed its state and ended the operation.
     package static let interruptedDueToReplStateChange = Self(rawValue: 11_602)
@@ -303,35 +262,24 @@ extension MongoError.Code {
     package static let notPrimaryNoSecondaryOk = Self(rawValue: 13_435)
     /// The member is neither a primary nor a readable secondary, for example during an initial sync.
     package static let notPrimaryOrSecondary = Self(rawValue: 13_436)
-    /// The server does not know an aggregation stage.
     package static let unknownStage = Self(rawValue: 40_324)
     /// The server has no change streams, because it is a standalone server.
     package static let changeStreamsUnsupported = Self(rawValue: 40_573)
-    /// The server does not know an option of the command.
     package static let unknownOption = Self(rawValue: 40_415)
 }
 
 /// The driver's codes, which are the negatives of the codes in `mongoc-error.h`, and three codes that this module
 /// defines.
 extension MongoError.Code {
-    /// A host's name could not be resolved.
     package static let nameResolution = Self(rawValue: -3)
     /// A connection broke or timed out.
     package static let socket = Self(rawValue: -4)
-    /// A connection could not be made.
     package static let connect = Self(rawValue: -5)
-    /// The driver could not log in.
     package static let loginFailed = Self(rawValue: -11)
-    /// A reply breaks the protocol.
     package static let invalidReply = Self(rawValue: -14)
-    /// The driver refuses an argument, such as a connection string.
     package static let invalidArgument = Self(rawValue: -22)
-    /// No suitable server was found in time.
     package static let serverSelection = Self(rawValue: -13_053)
-    /// The user's name is set, but no password.
     package static let passwordMissing = Self(rawValue: -1_000_001)
-    /// The client's key is encrypted, but no password for it is set.
     package static let keyPasswordMissing = Self(rawValue: -1_000_002)
-    /// The pool had no free client in time.
     package static let poolExhausted = Self(rawValue: -1_000_000)
 }

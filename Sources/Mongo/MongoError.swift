@@ -68,25 +68,17 @@ extension MongoError {
 
         /// The domain of errors of the driver's client, such as those of a login or a handshake.
         package static let client = Domain(MONGOC_ERROR_CLIENT)
-        /// The domain of errors of the network.
         package static let stream = Domain(MONGOC_ERROR_STREAM)
-        /// The domain of errors for a reply that breaks the protocol.
         package static let protocolViolation = Domain(MONGOC_ERROR_PROTOCOL)
-        /// The domain of errors for a cursor that the driver refuses.
         package static let cursor = Domain(MONGOC_ERROR_CURSOR)
         /// The domain of errors for bytes that the driver does not accept as BSON.
         package static let bson = Domain(MONGOC_ERROR_BSON)
-        /// The domain of errors of a login by SASL.
         package static let sasl = Domain(MONGOC_ERROR_SASL)
-        /// The domain of errors of a login by password (SCRAM).
         package static let scram = Domain(MONGOC_ERROR_SCRAM)
-        /// The domain of errors for a command or a connection string that the driver refuses.
         package static let command = Domain(MONGOC_ERROR_COMMAND)
-        /// The domain of the error that no suitable server was found in time.
         package static let serverSelection = Domain(MONGOC_ERROR_SERVER_SELECTION)
         /// The domain of errors of a write that was done, but whose durability was not confirmed.
         package static let writeConcern = Domain(MONGOC_ERROR_WRITE_CONCERN)
-        /// The domain of errors with which the server replied.
         package static let server = Domain(MONGOC_ERROR_SERVER)
 
         private init(_ domain: mongoc_error_domain_t) { self.init(rawValue: UInt32(domain.rawValue)) }
@@ -202,7 +194,6 @@ extension BSONDocument {
 }
 
 extension bson_error_t {
-    /// The error message as a Swift string, without the NUL byte that ends it.
     fileprivate var text: String {
         unsafe withUnsafeBytes(of: message) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

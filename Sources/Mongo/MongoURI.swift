@@ -28,9 +28,9 @@ package struct MongoURI: ~Copyable {
         let uri = unsafe MongoURI(owning: handle)
         // The driver accepts any word as the level of the read concern. The server refuses an unknown level, but only
         // at the first command.
-        if let level = uri.readConcern, !ReadConcern.all.contains(level) {
-            let levels = ReadConcern.all.map(\.rawValue).joined(separator: ", ")
-            throw MongoError(invalidURI: "readConcernLevel must be one of \(levels)")
+        let levels = ["local", "majority", "linearizable", "snapshot", "available"]
+        if let level = uri.readConcernLevel, !levels.contains(level) {
+            throw MongoError(invalidURI: "readConcernLevel must be one of \(levels.joined(separator: ", "))")
         }
         return uri
     }
@@ -92,17 +92,12 @@ extension MongoURI {
     /// Whether the connection string, or an earlier call of `set`, sets the option.
     func has(_ option: String) -> Bool { unsafe mongoc_uri_has_option(handle, option) }
 
-    /// Returns the number that the option is set to; `fallback` if it is not set.
     func integer(_ option: String, fallback: Int32) -> Int32 {
         unsafe mongoc_uri_get_option_as_int32(handle, option, fallback)
     }
 
     func set(_ option: String, to value: Int32) throws(MongoError) {
         guard unsafe mongoc_uri_set_option_as_int32(handle, option, value) else { throw .refused(option) }
-    }
-
-    func set(_ option: String, to value: Bool) throws(MongoError) {
-        guard unsafe mongoc_uri_set_option_as_bool(handle, option, value) else { throw .refused(option) }
     }
 
     func set(_ option: String, to value: String) throws(MongoError) {
@@ -184,6 +179,11 @@ extension MongoURI {
             ? names.compactMap { unsafe mongoc_uri_get_option_as_bool(handle, $0, false) ? $1 : nil } : []
     }
 
+    private var readConcernLevel: String? {
+        unsafe mongoc_uri_get_read_concern(handle).flatMap { unsafe mongoc_read_concern_get_level($0) }
+            .map { unsafe String(cString: $0) }
+    }
+
     private var address: String { hosts.joined(separator: ",") }
 
     private func text(_ option: String) -> String? {
@@ -203,47 +203,5 @@ extension MongoURI {
 extension MongoError {
     fileprivate static func unusable(_ what: String, _ reason: String) -> MongoError {
         MongoError(.command, .invalidArgument, message: "\(what): \(reason)")
-    }
-}
-
-// MARK: concerns
-
-extension MongoURI {
-    /// The read concern in the connection string; `nil` if it sets none.
-    ///
-    /// The corresponding C function is `mongoc_uri_get_read_concern`.
-    var readConcern: ReadConcern? {
-        guard let concern = unsafe mongoc_uri_get_read_concern(handle),
-            let level = unsafe mongoc_read_concern_get_level(concern)
-        else { return nil }
-        return ReadConcern(rawValue: unsafe String(cString: level))
-    }
-
-    /// Sets the read concern of the connection string.
-    ///
-    /// The corresponding C function is `mongoc_uri_set_read_concern`, which copies its argument.
-    func set(_ concern: ReadConcern) {
-        let handle = unsafe mongoc_read_concern_new()
-        defer { unsafe mongoc_read_concern_destroy(handle) }
-        unsafe mongoc_read_concern_set_level(handle, concern.rawValue)
-        unsafe mongoc_uri_set_read_concern(self.handle, handle)
-    }
-
-    /// Sets the write concern of the connection string.
-    ///
-    /// The corresponding C function is `mongoc_uri_set_write_concern`, which copies its argument.
-    func set(_ concern: WriteConcern) {
-        let handle = unsafe mongoc_write_concern_new()
-        defer { unsafe mongoc_write_concern_destroy(handle) }
-        switch concern.acknowledgement {
-        case .majority: unsafe mongoc_write_concern_set_w(handle, MONGOC_WRITE_CONCERN_W_MAJORITY)
-        case .members(let count): unsafe mongoc_write_concern_set_w(handle, Int32(clamping: count))
-        case .mode(let name): unsafe mongoc_write_concern_set_wtag(handle, name)
-        }
-        if let isJournaled = concern.isJournaled { unsafe mongoc_write_concern_set_journal(handle, isJournaled) }
-        if let timeout = concern.timeout {
-            unsafe mongoc_write_concern_set_wtimeout(handle, timeout.driverMilliseconds)
-        }
-        unsafe mongoc_uri_set_write_concern(self.handle, handle)
     }
 }

@@ -21,16 +21,12 @@ package struct ServerHello: Sendable {
     /// The newest version of the wire protocol that the server supports: 9 is 4.4, 13 is 5.0, 17 is 6.0, 21 is 7.0, 25
     /// is 8.0.
     package let maxWireVersion: Int
-    /// The size in bytes of the largest document that the server accepts.
-    package let maxDocumentSize: Int
     /// The whole reply to `hello`, for fields that have no property of their own, such as `lastWrite`, `electionId` and
     /// `hosts`.
     package let reply: BSONDocument
 
-    /// The version of the wire protocol of MongoDB 5.0.
     package static let wireVersionOf50 = 13
 
-    /// The version of the wire protocol of MongoDB 8.2.
     package static let wireVersionOf82 = 27
 
     init(_ reply: BSONDocument) {
@@ -40,7 +36,6 @@ package struct ServerHello: Sendable {
         isWritablePrimary = (reply["isWritablePrimary"] ?? reply["ismaster"])?.isTrue ?? false
         primary = reply["primary"]?.text
         maxWireVersion = reply["maxWireVersion"]?.integer ?? 0
-        maxDocumentSize = reply["maxBsonObjectSize"]?.integer ?? 16 << 20
         self.reply = reply
     }
 }

@@ -123,11 +123,9 @@ extension Client {
     ///
     /// The primary returns the time of its last write, or a later time. A secondary that lags may return an earlier
     /// time.
-    /// - Throws: ``MongoError``.
-    package func operationTime(_ mode: ReadPreference.Mode = .primaryPreferred) throws(MongoError) -> UInt64 {
+    package func operationTime(_ members: ReadPreference = .primaryPreferred) throws(MongoError) -> UInt64 {
         let session = try startSession()
-        try runCommand(
-            ["ping": 1], on: "admin", options: try session.options(), readPreference: ReadPreference(mode))
+        try runCommand(["ping": 1], on: "admin", options: try session.options(), readPreference: members)
         return session.operationTime
     }
 

@@ -46,7 +46,6 @@ package struct UpdateStatement: Hashable, Sendable {
 }
 
 package struct DeleteStatement: Hashable, Sendable {
-    /// The filter for the documents to remove.
     package var filter: BSONDocument
     /// Whether all matching documents are removed, or only the first.
     package var isMulti: Bool
@@ -96,7 +95,6 @@ extension Array {
 }
 
 extension [BSONValue] {
-    /// The most bytes in a slice: a quarter of the largest document that the server accepts.
     private static var sliceSize: Int { 4 << 20 }
     /// The most bytes that an array element takes in addition to its value, for its type and its index in the array.
     private static var overhead: Int { 10 }

@@ -1,6 +1,5 @@
 package import BSON
 
-/// The resource that a privilege applies to.
 package enum PrivilegeResource: Hashable, Sendable {
     case collection(Namespace)
     /// One database, with all its collections except the server's own.
@@ -44,7 +43,6 @@ package struct UserPrivileges: Sendable {
         }
     }
 
-    /// Whether the user may take an action on a resource.
     package func allow(_ action: String, on resource: PrivilegeResource) -> Bool {
         granted.contains { $0.actions.contains(action) && Self.covers($0.resource, resource) }
     }

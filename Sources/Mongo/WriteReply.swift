@@ -9,9 +9,6 @@ package struct WriteReply: Hashable, Sendable {
     package let upserted: Int
     /// The statements that the server refused; empty if the caller did not ask to collect them.
     package let writeErrors: [WriteError]
-    /// The election ID of the primary that acknowledged the write; `nil` outside a replica set, and on a sharded
-    /// cluster.
-    package let electionID: ObjectID?
     /// The term of the primary that acknowledged the write; `nil` outside a replica set, and on a sharded cluster.
     package let term: Int?
     /// The cluster time of the write: the seconds in the upper 32 bits, an ordinal in the lower 32 bits; `nil` outside
@@ -23,24 +20,10 @@ extension WriteReply {
     /// Reads the reply of an `insert`, an `update` or a `delete`.
     init(command reply: BSONDocument) {
         let upserts = reply["upserted"]?.document?.values.count ?? 0
-        self.init(
-            matched: (reply["n"]?.integer ?? 0) - upserts, modified: reply["nModified"]?.integer ?? 0,
-            upserted: upserts, writeErrors: WriteError.all(of: reply), reply: reply)
-    }
-
-    /// Reads the reply of `mongoc_bulk_operation_execute` for inserts.
-    init(bulk reply: BSONDocument) {
-        self.init(
-            matched: reply["nInserted"]?.integer ?? 0, modified: 0, upserted: 0,
-            writeErrors: WriteError.all(of: reply), reply: reply)
-    }
-
-    private init(matched: Int, modified: Int, upserted: Int, writeErrors: [WriteError], reply: BSONDocument) {
-        self.matched = matched
-        self.modified = modified
-        self.upserted = upserted
-        self.writeErrors = writeErrors
-        electionID = if case .objectID(let id)? = reply["electionId"] { id } else { nil }
+        matched = (reply["n"]?.integer ?? 0) - upserts
+        modified = reply["nModified"]?.integer ?? 0
+        upserted = upserts
+        writeErrors = WriteError.all(of: reply)
         term = reply["opTime"]?.document?["t"]?.integer
         operationTime = if case .timestamp(let time)? = reply["operationTime"] { time } else { nil }
     }
@@ -66,7 +49,6 @@ extension WriteError {
     /// Whether the statement's document caused the error: see ``MongoError/isOfOneDocument``.
     package var isOfOneDocument: Bool { asWhole.isOfOneDocument }
 
-    /// Returns the `writeErrors` of a reply, in the reply's order.
     static func all(of reply: BSONDocument) -> [WriteError] {
         (reply["writeErrors"]?.document?.values ?? []).map { value in
             let error = value.document ?? BSONDocument()

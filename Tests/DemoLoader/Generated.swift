@@ -15,7 +15,7 @@ struct Generated: ParsableArguments {
     var count = 1_000_000
 
     /// The number of documents in each insert command.
-    private static let batchSize = 10_000
+    private static let batchSize = 1_000
 
     func write(to name: String, _ document: @Sendable @escaping (Int) -> BSONDocument) async throws {
         let namespace = Namespace(database: "bench", collection: name)
@@ -27,7 +27,7 @@ struct Generated: ParsableArguments {
             let collection = client.collection(namespace)
             for start in stride(from: 0, to: count, by: Self.batchSize) {
                 let batch = start..<min(start + Self.batchSize, count)
-                try collection.insertMany(batch.lazy.map(document), isOrdered: false)
+                try collection.insert(batch.map(document), isOrdered: false)
             }
         }
         print("\(namespace): \(count) documents")

@@ -18,7 +18,7 @@ struct Load: AsyncParsableCommand {
     var replace = false
 
     /// The number of documents in each insert command.
-    private static let batchSize = 5_000
+    private static let batchSize = 1_000
 
     func validate() throws {
         guard scale > 0, scale <= 100 else { throw ValidationError("--scale: \(scale) is not above 0 and up to 100") }
@@ -65,7 +65,7 @@ struct Load: AsyncParsableCommand {
             let collection = client.collection(namespace)
             for start in stride(from: 0, to: count, by: Self.batchSize) {
                 let batch = start..<min(start + Self.batchSize, count)
-                try collection.insertMany(batch.lazy.map(document), isOrdered: false)
+                try collection.insert(batch.map(document), isOrdered: false)
             }
         }
         print("\(namespace): \(count) documents")

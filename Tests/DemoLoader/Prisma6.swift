@@ -14,7 +14,7 @@ struct Prisma6: AsyncParsableCommand {
         let pool = try ClientPool.open(ConnectionOptions(uri: uri))
         _ = try await pool.withClient { client throws(MongoError) in
             try client.collection(Namespace(database: "shop", collection: "orders"))
-                .insertMany((0..<20).map(Self.order))
+                .insert((0..<20).map(Self.order))
         }
         print("shop.orders: 20 documents")
     }

@@ -55,7 +55,7 @@ import Testing
                 let isQuiet = try stream.next() == nil
                 #expect(isQuiet)
                 let start = stream.resumeToken?.time
-                try client.collection(Namespace(database: namespace.database, collection: "b")).insertMany([["_id": 1]])
+                try client.collection(Namespace(database: namespace.database, collection: "b")).insert([["_id": 1]])
                 var end = start
                 while end == start {
                     _ = try stream.next()

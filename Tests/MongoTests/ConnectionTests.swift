@@ -16,15 +16,12 @@ import Testing
 
     private func options(_ uri: String, seconds: Int = 2) -> ConnectionOptions {
         var options = ConnectionOptions(uri: uri)
-        options.connectTimeout = .seconds(seconds)
+        options.add("serverSelectionTimeoutMS=\(seconds * 800)")
         return options
     }
 
-    /// A timeout of ten minutes in the connection string; the shorter timeout in the options must override it.
-    private static let longSelectionTimeout = "?serverSelectionTimeoutMS=600000"
-
     @Test(.timeLimit(.minutes(10))) func anUnreachableHostSaysWhyInTime() async throws {
-        let error = try await failure(options("mongodb://ada:s3cret@127.0.0.1:1/\(Self.longSelectionTimeout)"))
+        let error = try await failure(options("mongodb://ada:s3cret@127.0.0.1:1/"))
         #expect(error.isServerSelection)
         #expect(error.isTransient)
         #expect("\(error)".contains("127.0.0.1:1"))
@@ -33,7 +30,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10))) func anUnknownHostSaysWhyInTime() async throws {
-        let error = try await failure(options("mongodb://no-such-host.invalid/\(Self.longSelectionTimeout)"))
+        let error = try await failure(options("mongodb://no-such-host.invalid/"))
         #expect(error.isServerSelection)
         #expect("\(error)".contains("resolve"))
     }
@@ -55,17 +52,13 @@ import Testing
 
     @Test func encryptionThatTheServerDoesNotSpeakSaysSo() async throws {
         let host = try await Mongod.shared.host
-        var options = options("mongodb://\(host)/")
-        options.tls = ConnectionOptions.TLSOptions()
-        let error = try await failure(options)
+        let error = try await failure(options("mongodb://\(host)/?tls=true"))
         #expect(error.isServerSelection)
         #expect("\(error)".contains("TLS"))
     }
 
     @Test func aFileThatIsNotThereIsNamed() throws {
-        var options = ConnectionOptions(uri: "mongodb://127.0.0.1/")
-        options.tls = ConnectionOptions.TLSOptions()
-        options.tls?.caFile = "/nowhere/ca.pem"
+        let options = ConnectionOptions(uri: "mongodb://127.0.0.1/?tls=true&tlsCAFile=/nowhere/ca.pem")
         let error = try #require(throws: MongoError.self) { _ = try ClientPool.open(options) }
         #expect("\(error)".contains("/nowhere/ca.pem: No such file or directory"))
     }
@@ -102,10 +95,10 @@ import Testing
 
     @Test func optionsWinOverTheConnectionString() async throws {
         let mongod = try await Mongod.withAuthentication
-        var options = ConnectionOptions(uri: "mongodb://nobody:nothing@\(mongod.host)/?replicaSet=shipshape")
+        let uri = "mongodb://nobody:nothing@\(mongod.host)/?replicaSet=shipshape&compressors=zlib"
+        var options = ConnectionOptions(uri: uri)
         options.username = "admin"
         options.password = "admin-password"
-        options.compressors = ["zlib"]
         let pool = try ClientPool.open(options)
         #expect(try await pool.run { try $0.listCollections(of: "nothing") }.isEmpty)
     }

@@ -26,8 +26,8 @@ import Testing
     @Test func aSetWithoutAPrimaryIsNamedSo() async throws {
         let mongod = try await Mongod.start()
         try await mongod.admin(["replSetStepDown": 60, "secondaryCatchUpPeriodSecs": 0, "force": true])
-        var options = mongod.options
-        options.connectTimeout = .seconds(2)
+        var options = ConnectionOptions(uri: mongod.uri)
+        options.add("serverSelectionTimeoutMS=1600")
         let pool = try ClientPool.open(options)
         let error = try await #require(throws: MongoError.self) { try await pool.run { try $0.hello() } }
         #expect("\(error)".contains("the replica set has no primary"), "\(error)")
@@ -35,12 +35,12 @@ import Testing
 
     @Test func aKilledServerIsATransientErrorThatSaysWhy() async throws {
         let mongod = try await Mongod.start(.standalone)
-        var options = mongod.options
-        options.connectTimeout = .seconds(2)
+        var options = ConnectionOptions(uri: mongod.uri)
+        options.add("serverSelectionTimeoutMS=1600")
         let pool = try ClientPool.open(options)
         let namespace = Namespace(database: "app", collection: "a")
         try await pool.run { client in
-            _ = try client.collection(namespace).insertMany((0..<100).map { ["_id": .integer($0)] })
+            _ = try client.collection(namespace).insert((0..<100).map { ["_id": .integer($0)] })
         }
         let error = try await #require(throws: MongoError.self) {
             try await pool.run { client in

@@ -8,7 +8,7 @@ import Testing
     private enum Operation: String, CaseIterable {
         case find, aggregate, count, insert, findAndModify, update, delete
 
-        var isRetried: Bool { self != .update && self != .delete }
+        var isRetried: Bool { ![.insert, .update, .delete].contains(self) }
     }
 
     @Test(arguments: Operation.allCases) private func aBrokenConnection(operation: Operation) async throws {
@@ -38,7 +38,7 @@ import Testing
         case .find: _ = try collection.find().documents()
         case .aggregate: _ = try collection.aggregate([]).documents()
         case .count: _ = try collection.estimatedCount()
-        case .insert: try collection.insertMany([["_id": 2]])
+        case .insert: try collection.insert([["_id": 2]])
         case .findAndModify: try collection.findAndModify(["_id": 1], ["$inc": ["n": 1]])
         case .update: try collection.update([UpdateStatement(["_id": 1], ["$inc": ["n": 1]])])
         case .delete: try collection.delete([DeleteStatement(["_id": 1])])

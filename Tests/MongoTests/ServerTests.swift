@@ -103,7 +103,7 @@ import Testing
                 let session = try client.startSession(isSnapshot: true)
                 let options = try session.options()
                 let before = try collection.find([:], options: options).documents().count
-                try collection.insertMany([["_id": 99]], options: ["writeConcern": ["w": "majority"]])
+                try collection.insert([["_id": 99]], options: ["writeConcern": ["w": "majority"]])
                 let after = try collection.find([:], options: options).documents().count
                 return (before, after)
             }
@@ -114,16 +114,14 @@ import Testing
     @Test func commandsTakeTheirOwnReadAndWriteConcerns() async throws {
         try await Mongod.shared.withDatabase { database in
             var options = try await Mongod.shared.options
-            options.writeConcern = WriteConcern(.members(1), isJournaled: true, timeout: .seconds(5))
-            options.readConcern = .majority
+            options.add("w=1&journal=true&wTimeoutMS=5000&readConcernLevel=majority")
             options.readPreference = .secondaryPreferred
             let pool = try ClientPool.open(options)
             let name = database.name
             let reply = try await pool.run { client in
                 try client.runWriteCommand(
                     ["insert": "a", "documents": [["_id": 1]], "writeConcern": ["w": "majority"]], on: name)
-                return try client.runReadCommand(
-                    ["count": "a", "readConcern": ["level": "local"]], on: name, readPreference: .primary)
+                return try client.runReadCommand(["count": "a", "readConcern": ["level": "local"]], on: name)
             }
             #expect(reply["n"]?.integer == 1)
         }

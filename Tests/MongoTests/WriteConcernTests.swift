@@ -18,7 +18,7 @@ import Testing
                         let collection = client.collection(namespace)
                         switch command {
                         case "update": _ = try collection.update([UpdateStatement(["_id": 1], ["$set": ["x": 1]])])
-                        case "insert": _ = try collection.insertMany([["x": 1]])
+                        case "insert": _ = try collection.insert([["x": 1]])
                         default: _ = try collection.findAndModify(["_id": 1], ["$set": ["x": 1]])
                         }
                     }
@@ -61,7 +61,7 @@ import Testing
             let error = try await mongod.failing(point) {
                 await #expect(throws: MongoError.self) {
                     try await database.pool.withClient { client throws(MongoError) in
-                        _ = try client.collection(namespace).insertMany([["_id": 1]])
+                        _ = try client.collection(namespace).insert([["_id": 1]])
                     }
                 }
             }

@@ -19,7 +19,6 @@ import Testing
             #expect(reply.matched == 2)
             #expect(reply.modified == 1)
             #expect(reply.term != nil)
-            #expect(reply.electionID != nil)
             #expect(reply.operationTime != nil)
             #expect(try await database.documents("a").map { $0["m"] } == [2, 4])
         }
@@ -89,30 +88,17 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func insertManyReportsDuplicates(isOrdered: Bool) async throws {
+    @Test(arguments: [true, false]) func insertReportsDuplicates(isOrdered: Bool) async throws {
         try await Mongod.shared.withDatabase { database in
             try await database.fill("a", [["_id": 2]])
             let namespace = database.namespace("a")
             let reply = try await database.pool.run { client in
-                try client.collection(namespace).insertMany(
+                try client.collection(namespace).insert(
                     [["_id": 1], ["_id": 2, "x": 1], ["_id": 3]], isOrdered: isOrdered, collectsWriteErrors: true)
             }
             #expect(reply.matched == (isOrdered ? 1 : 2))
             #expect(reply.writeErrors.map(\.index) == [1])
             #expect(reply.writeErrors.map(\.code) == [.duplicateKey])
-        }
-    }
-
-    @Test func insertManySplitsWhatOneMessageCannotHold() async throws {
-        try await Mongod.shared.withDatabase { database in
-            let filler = BSONValue.string(String(repeating: "x", count: 1 << 20))
-            let namespace = database.namespace("a")
-            let reply = try await database.pool.run { client in
-                let documents = (0..<60).map { BSONDocument([("_id", .integer($0)), ("x", filler)]) }
-                return try client.collection(namespace).insertMany(documents)
-            }
-            #expect(reply.matched == 60)
-            #expect(try await database.count("a") == 60)
         }
     }
 
@@ -125,14 +111,6 @@ import Testing
             let odd = try BSONDocument(bytes: bytes)
             try await database.fill("a", [odd])
             #expect(try await database.documents("a") == [odd])
-        }
-    }
-
-    @Test func insertingNothingIsNothing() async throws {
-        try await Mongod.shared.withDatabase { database in
-            let namespace = database.namespace("a")
-            let reply = try await database.pool.run { try $0.collection(namespace).insertMany([]) }
-            #expect(reply.matched == 0)
         }
     }
 

@@ -107,7 +107,7 @@ extension Mongod {
         let pool = try sharedPool()
         try await waitUntil("\(host) becomes primary") {
             try await pool.withClient { client throws(MongoError) in
-                try client.hello(readPreference: ReadPreference(.nearest)).isWritablePrimary
+                try client.hello(readPreference: .nearest).isWritablePrimary
             }
         }
     }

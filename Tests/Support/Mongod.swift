@@ -1,5 +1,6 @@
 package import BSON
 import Concurrency
+import Glibc
 package import Mongo
 import Synchronization
 
@@ -41,10 +42,17 @@ package final class Mongod: Sendable {
         try process.kill()
     }
 
+    /// Suspends the server for the rest of the test, so that it answers nothing.
+    /// - Throws: ``TestSupportError`` if the tests did not start it.
+    package func suspend() throws {
+        guard let process else { throw TestSupportError("the deployment at \(host) is not ours to suspend") }
+        try process.send(SIGSTOP)
+    }
+
     /// Options to connect to the deployment, with a short timeout.
     package var options: ConnectionOptions {
         var options = ConnectionOptions(uri: uri)
-        options.connectTimeout = .seconds(20)
+        options.add("serverSelectionTimeoutMS=16000")
         return options
     }
 
@@ -52,7 +60,7 @@ package final class Mongod: Sendable {
     /// - Parameter appName: the application name of the pool, so that ``FailPoint/appName`` can select the pool.
     package func pool(appName: String? = nil) throws -> ClientPool {
         var options = options
-        options.appName = appName
+        if let appName { options.add("appName=\(appName)") }
         return try ClientPool.open(options)
     }
 
@@ -85,5 +93,12 @@ extension ClientPool {
             let client = try self.client()
             return try body(client)
         }
+    }
+}
+
+extension ConnectionOptions {
+    /// Adds an option, such as `appName=mine`, to the connection string.
+    package mutating func add(_ option: String) {
+        uri += (uri.contains("?") ? "&" : uri.hasSuffix("/") ? "?" : "/?") + option
     }
 }

@@ -15,9 +15,6 @@ package struct Assignment {
         Self.fields(writes.map { ($0.path.components[...], $0.value) }, of: [])
     }
 
-    /// The contents of a `$set` stage that writes the fields.
-    package var specification: BSONDocument { BSONDocument(fields.map { ($0.name, $0.value.bson) }) }
-
     private typealias Write = (names: ArraySlice<String>, value: Expression)
 
     private static func fields(_ writes: [Write], of parent: [String]) -> [(name: String, value: Expression)] {

@@ -122,8 +122,6 @@ package protocol StepKind: Hashable, Sendable, CustomStringConvertible {
     var linksToCreated: FieldPath? { get }
     /// Whether a document might still need the step after the step's own write, as far as the step's settings show.
     var mayBeNeededAgain: Bool { get }
-    /// Whether the step may overwrite a value that the step itself wrote, for example because its source has changed.
-    var mayRewrite: Bool { get }
     /// Returns the step adapted to later steps of the job.
     ///
     /// For example, a copy accepts a target whose value a later step has already changed.
@@ -172,7 +170,6 @@ extension StepKind {
     package var embeddedCollection: Namespace? { nil }
     package var linksToCreated: FieldPath? { nil }
     package var mayBeNeededAgain: Bool { isFreeForm }
-    package var mayRewrite: Bool { !sources.isEmpty || !removed.isEmpty || isFreeForm }
     package func followed(by later: [Step]) -> any StepKind { self }
     package func refreshIncludes(_ conversion: any StepKind) -> Bool { false }
 }

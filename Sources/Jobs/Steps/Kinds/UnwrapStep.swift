@@ -14,7 +14,6 @@ package struct UnwrapStep: StepKind {
     package var quick: QuickCondition { .present(field) }
     package var readsInside: [FieldPath] { [field] }
     package var changesInPlace: Bool { true }
-    package var mayRewrite: Bool { determinesOldValue }
 
     package var description: String { "unwrap \(field) from \(from.map { "an object under \($0)" } ?? "a list")" }
 

@@ -14,7 +14,7 @@ enum ChangeKind: CaseIterable, Sendable {
         let filter: BSONDocument = ["_id": .integer(id)]
         let delete = DeleteStatement(filter)
         func update(_ change: BSONValue) throws { try collection.update([UpdateStatement(filter, change)]) }
-        func insert(_ document: BSONDocument) throws { _ = try collection.insertMany([document]) }
+        func insert(_ document: BSONDocument) throws { _ = try collection.insert([document]) }
         switch self {
         case .insert: try insert(ChangingPeople.person(id + 100_000, kind: id % 7))
         case .fail: try update(["$unset": ["name": 1]])

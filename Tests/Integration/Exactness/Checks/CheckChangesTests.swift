@@ -119,7 +119,7 @@ import Testing
             try await database.run(["create": "person", "capped": true, "size": 4_000_000])
             let people = try await ChangingPeople(database, count: 5_000)
             let result = try await people.scan(try people.options()) { collection in
-                _ = try collection.insertMany([ChangingPeople.person(90_000, kind: 3)])
+                _ = try collection.insert([ChangingPeople.person(90_000, kind: 3)])
             }
             let after = try await people.scan(try people.options())
             #expect(TallyDigest(result.tally) == TallyDigest(after.tally))

@@ -103,7 +103,7 @@ import Testing
                 let client = try pool.client()
                 try client.runCommand(
                     ["replSetStepDown": 3, "secondaryCatchUpPeriodSecs": 0, "force": true], on: "admin")
-                while try !client.hello(readPreference: ReadPreference(.nearest)).isWritablePrimary {}
+                while try !client.hello(readPreference: .nearest).isWritablePrimary {}
                 for id in 100..<200 { try ChangeKind.allCases[id % 10].apply(to: id * 100 + 1, collection) }
             }
             let after = try await people.scan(try people.options())

@@ -110,7 +110,7 @@ import Testing
             try await database.fill("person", [["_id": "ada"], ["_id": "bob", "name": "Bob"]])
             let result = try await people.scan(try people.options()) { collection in
                 try collection.delete([DeleteStatement(["_id": "ADA"]), DeleteStatement(["_id": "bob"])])
-                _ = try collection.insertMany([["_id": "ADA", "name": "Ada"], ["_id": "BOB", "name": 5]])
+                _ = try collection.insert([["_id": "ADA", "name": "Ada"], ["_id": "BOB", "name": 5]])
             }
             let after = try await people.scan(try people.options())
             #expect(TallyDigest(result.tally) == TallyDigest(after.tally))

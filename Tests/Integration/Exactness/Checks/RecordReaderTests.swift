@@ -97,7 +97,7 @@ import Testing
             let read = try await ids(of: database, by: plan) { count, collection, plan in
                 guard count == 1, let bound = plan.ranges[0].through else { return }
                 _ = try collection.delete([DeleteStatement(["_id": bound.id], isMulti: true)])
-                _ = try collection.insertMany([["_id": bound.id]])
+                _ = try collection.insert([["_id": bound.id]])
             }
             #expect(read.sorted() == Array(0..<Self.count))
         }
