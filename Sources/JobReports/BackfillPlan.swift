@@ -50,6 +50,8 @@ package struct BackfillPlan: Sendable {
     /// Examples are changes that cannot be undone, data that could not be read, and the reasons why a run would wait
     /// now.
     package var notes: [String]
+    /// How the program and the server disagree on the job's steps, as a sentence; `nil` if they do not.
+    package var disagreement: String?
     /// The number of documents whose target field a refresh would overwrite: the job wrote the field, and the source
     /// has changed since then.
     package var refreshable = 0

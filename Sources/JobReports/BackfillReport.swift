@@ -86,6 +86,8 @@ package struct BackfillReport: Sendable {
     package var samples: [Sample] = []
     /// Notes for the operator about facts that the other properties do not show.
     package var notes: [String] = []
+    /// How the program and the server disagree on the job's steps, as a sentence; `nil` if they do not.
+    package var disagreement: String?
 
     package init(
         job: String, namespace: Namespace, outcome: Outcome, estimatedDocuments: Int, before: [StepCount],

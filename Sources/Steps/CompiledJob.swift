@@ -38,6 +38,8 @@ package struct CompiledJob: Sendable {
     var remarks: [String] = []
     /// The result of a comparison with the server, for the job's record; `nil` if none was made.
     package var proof: BSONDocument?
+    /// How the program and the server disagree on the steps, as a sentence without a period; `nil` if they do not.
+    package var disagreement: String?
     /// The phases that each chunk goes through, in their order.
     package private(set) var phases: [Phase]
     /// The phase of a refresh, which writes a value again if the source from which the job computed it has changed.
@@ -141,9 +143,8 @@ package struct CompiledJob: Sendable {
     }
 
     /// Returns the job, whose steps the server evaluates for every document.
-    /// - Parameter remark: a note to show before a run, with the reason.
-    package func leftToServer(_ remark: String) -> CompiledJob {
-        var job = noting(remark)
+    package func leftToServer() -> CompiledJob {
+        var job = self
         job.phases = phases.map { $0.leftToServer() }
         job.deployed?.phases = deployed.map { $0.phases.map { $0.leftToServer() } } ?? []
         job.refreshing = refreshing?.leftToServer()

@@ -98,7 +98,8 @@ import Testing
                   "limited_by": null,
                   "notes": [
                     "irreversible: \\"age\\" is converted in place"
-                  ]
+                  ],
+                  "disagreement": null
                 }
 
                 """)

@@ -60,7 +60,7 @@ extension BackfillRunner {
             after: [], resumesAfter: state.unfinishedChunks,
             notes: job.notes(keepsJournal: keepsJournal) + state.notes)
         plan.deploy = isDeployed ? .done : job.job.requiresDeploy ? .awaited : .notAsked
-        plan.wasDone = wasDone
+        (plan.wasDone, plan.disagreement) = (wasDone, job.disagreement)
         if isDry || isAsked, !countsLater, keepsJournal {
             plan.notes += noteOfLarge(try early.run { try countLarge(in: collection) })
         }

@@ -32,19 +32,20 @@ extension BackfillRunner {
         let server = "MongoDB \(build.version)"
         guard proof.compared > 0 || !proof.differences.isEmpty else {
             return proof.failure.map {
-                job.leftToServer("\(server) answers no comparison (\($0)), so it computes the job's steps")
+                job.leftToServer().noting("\(server) answers no comparison (\($0)), so it computes the job's steps")
             } ?? job.noting("no step was compared with \(server): the program computes none in the server's place")
         }
-        var result =
-            if let first = proof.differences.first {
-                job.leftToServer(
-                    "this program and \(server) disagree on the job's steps (\(first.question)), so the server "
-                        + "computes them for every document, and the result is the server's")
-            } else {
-                job.noting(
-                    "this program and \(server) agree on the job's steps, for each of \(proof.compared.grouped) "
-                        + "generated and stored documents")
-            }
+        var result = job
+        if let first = proof.differences.first {
+            result = job.leftToServer()
+            result.disagreement =
+                "this program and \(server) disagree on the job's steps (\(first.question)), so the server computes "
+                + "them for every document, and the result is the server's"
+        } else {
+            result = job.noting(
+                "this program and \(server) agree on the job's steps, for each of \(proof.compared.grouped) "
+                    + "generated and stored documents")
+        }
         result.proof = ["of": .object(subject), "agrees": .bool(proof.differences.isEmpty)]
         return result
     }

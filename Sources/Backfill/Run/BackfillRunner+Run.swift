@@ -119,7 +119,7 @@ extension BackfillRunner {
         report.work.earlierChunks = run.progress.chunks - run.chunks
         report.isRepair = job.job.repairsDocuments
         report.madeUnsyncable = job.countsUnsyncable ? run.account.unsyncable : nil
-        report.notes = plan.notes
+        (report.notes, report.disagreement) = (plan.notes, plan.disagreement)
         report.work.waits = run.kernel.throttler?.waits ?? []
         report.work.bound = run.chunks == 0 ? nil : run.bound
         // After a stop signal, the program has to end soon. The report then lacks the room that is left in the unsync
@@ -215,7 +215,7 @@ extension BackfillRunner {
         report.isRepair = job.job.repairsDocuments
         report.madeUnsyncable = job.countsUnsyncable ? plan.risk.madeUnsyncable : nil
         report.headroom = plan.risk.headroom
-        report.notes = plan.notes
+        (report.notes, report.disagreement) = (plan.notes, plan.disagreement)
         if !stop.isRaised { try UniquePreview(runner: self).add(to: &report, on: client) }
         do {
             try checkDeploy(of: plan)

@@ -20,7 +20,7 @@ extension BackfillResult {
                 "estimate": estimate, "failures": found.failures.map(failure),
                 "steps": (found.before.isEmpty ? found.after : found.before).indices.map(step),
                 "samples": found.samples.map(sample), "waits": found.work.waits.map(wait),
-                "limited_by": found.work.bound, "notes": found.notes,
+                "limited_by": found.work.bound, "notes": found.notes, "disagreement": found.disagreement,
             ])
     }
 

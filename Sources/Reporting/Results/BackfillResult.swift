@@ -47,7 +47,7 @@ package struct BackfillResult: Reportable {
         report.style.sectionKind = "step"
         (report.sections, report.style.listsFindings) = (sections, true)
         report.notes = found.notes
-        report.warnings = [found.refusal.map { "a run would be refused: \($0)" }].compactMap(\.self)
+        report.warnings = [found.refusal.map { "a run would be refused: \($0)" }, found.disagreement].compactMap(\.self)
         report.next = next
         return report
     }
@@ -190,7 +190,7 @@ extension BackfillPlan {
         }
         report.tables = [before.table(before)]
         (report.sections, report.style.listsFindings) = (before.sections.filter { !$0.findings.isEmpty }, true)
-        report.notes = notes
+        (report.notes, report.warnings) = (notes, [disagreement].compactMap(\.self))
         return TextReport(report).text
     }
 }
@@ -297,7 +297,6 @@ extension Report.Series {
             }, showsLatest: false)
     }
 
-    /// Returns a time such as `1:02:03`.
     private static func time(_ seconds: Double) -> String {
         let whole = Int(seconds)
         let parts = whole < 3_600 ? [whole / 60, whole % 60] : [whole / 3_600, whole / 60 % 60, whole % 60]
