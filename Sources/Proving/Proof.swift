@@ -44,20 +44,15 @@ package struct Proof: Sendable {
         package var differences: [Difference] = []
         /// The number of cases that differ in addition to the ``differences``, which hold the first ones only.
         package var missed = 0
+        /// The number of all cases that differ.
+        package var differing: Int { differences.count + missed }
         /// The server's reason for the first of the ``unanswered`` cases.
         package var firstFailure: String?
         /// Why the group was not compared, or only a part of it; `nil` if all of it was.
         package var restriction: String?
 
         /// Makes a part without cases.
-        package init(_ group: Group) { self.group = group }
-
-        /// Returns a part of which nothing was tried.
-        package static func untried(_ group: Group, _ reason: String) -> Part {
-            var part = Part(group)
-            part.restriction = reason
-            return part
-        }
+        package init(_ group: Group, untried reason: String? = nil) { (self.group, restriction) = (group, reason) }
 
         /// Whether another difference is worth the search for its smallest form.
         var wantsMore: Bool { differences.count < 10 }
@@ -93,12 +88,6 @@ package struct Proof: Sendable {
     package var isStopped = false
     /// The server's reason why it does not run the pipelines of a proof at all; `nil` if it runs them.
     package var refusal: String?
-
-    /// Makes a proof without parts.
-    package init(version: String, seed: UInt64) {
-        self.version = version
-        self.seed = seed
-    }
 
     package var differences: [Difference] { parts.flatMap(\.differences) }
 }

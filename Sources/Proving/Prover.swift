@@ -12,31 +12,22 @@ protocol GroupProof {
     mutating func next() throws(MongoError)
 }
 
-/// Compares the program with a server for a given time, without writing.
-package struct Prover {
-    /// The time in seconds for the groups that write nothing.
-    package var seconds = 60
-    /// The seed of the generated cases.
-    package var seed: UInt64
-    /// Whether the operator asked for a stop.
-    package var isStopped: () -> Bool = { false }
-    /// Receives the number of seconds that have passed since the last call.
-    package var progress: (Int) -> Void = { _ in }
-
-    /// Makes a prover with the default time.
-    package init(seed: UInt64) { self.seed = seed }
-
-    /// Compares verdicts, computed values, and the order and size of values.
+extension Proof {
+    /// Compares verdicts, computed values, and the order and size of values, without writing.
     ///
     /// The time is divided among the groups, because each of them would find more cases without end.
-    /// - Parameter place: a collection that the user may read; it need not exist.
+    /// - Parameters:
+    ///   - place: a collection that the user may read; it need not exist.
+    ///   - isStopped: whether the operator asked for a stop.
+    ///   - progress: receives the number of seconds that have passed since the last call.
     /// - Throws: ``MongoError`` of the connection or the login.
-    package func prove(on place: MongoCollection, of build: BuildInfo, wireVersion: Int) throws(MongoError) -> Proof {
-        var proof = Proof(version: build.version, seed: seed)
-        if let refusal = try place.refusalToSupply() {
-            proof.refusal = refusal
-            return proof
-        }
+    package init(
+        on place: MongoCollection, of build: BuildInfo, wireVersion: Int, seconds: Int, seed: UInt64,
+        isStopped: () -> Bool, progress: (Int) -> Void
+    ) throws(MongoError) {
+        self.init(version: build.version, seed: seed)
+        refusal = try place.refusalToSupply()
+        if refusal != nil { return }
         var judging = JudgingProof(on: place, of: build, seed: seed)
         var computing = ComputingProof(on: place, wireVersion: wireVersion, seed: seed)
         var reading = ReadingProof(on: place, seed: seed)
@@ -61,9 +52,8 @@ package struct Prover {
         if let open = judging.openCases {
             judging.part.restriction = "\(open) of the fixed cases were not compared: a longer --seconds compares them"
         }
-        proof.isStopped = isStopped()
-        proof.parts = [judging.part, computing.part, reading.part]
-        return proof
+        self.isStopped = isStopped()
+        parts = [judging.part, computing.part, reading.part]
     }
 }
 

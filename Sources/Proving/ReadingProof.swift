@@ -78,7 +78,6 @@ struct ReadingProof: GroupProof {
 }
 
 extension BSONValue {
-    /// Whether the value is a text, or has one anywhere inside.
     fileprivate var hasText: Bool {
         switch self {
         case .string, .symbol: true

@@ -2,7 +2,6 @@ import BSON
 
 /// Makes a case smaller for as long as it shows what it showed before.
 enum Smaller {
-    /// The most questions that one search asks.
     private static let limit = 200
 
     /// Returns the smallest form of a document that was found to show the same.
@@ -27,7 +26,7 @@ enum Smaller {
 
     /// Returns the documents that lack one field or one element of the given one, or hold a smaller value.
     private static func documents(_ document: BSONDocument, keeping: Set<String>) -> [BSONDocument] {
-        let fields = ((try? document.elements()) ?? []).map { ($0.name, $0.value) }
+        let fields = document.fields
         let without = fields.indices.filter { !keeping.contains(fields[$0].0) }.map { index in
             BSONDocument(fields[..<index] + fields[(index + 1)...])
         }

@@ -17,11 +17,8 @@ package struct VerdictSample {
     private let selection: BSONDocument
     private let build: BuildInfo
 
-    /// The largest number of documents that are compared in one collection.
     private static var mostDocuments: Int { 10_000 }
-    /// The smallest and the largest number of documents in one query.
     private static let (leastBatch, mostBatch) = (100, 500)
-    /// The number of documents up to which a collection is small.
     private static var smallCount: Int { 10_000 }
     /// The number of bytes after which a query is ended.
     private static var batchBytes: Int { 16 << 20 }

@@ -143,11 +143,11 @@ extension EngineCase {
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "price": .long(1 << 53 | 1)],
             finding: "price: value that a real column holds / long that a double cannot hold",
-            fits: ["_id": "a", "price": .decimal(SampleValues.decimal("0.1"))], tables: columns),
+            fits: ["_id": "a", "price": SampleValues.decimal("0.1")], tables: columns),
         EngineCase(
-            code: "powersync-type", breaks: ["_id": "a", "price": .decimal(SampleValues.decimal("NaN"))],
+            code: "powersync-type", breaks: ["_id": "a", "price": SampleValues.decimal("NaN")],
             finding: "price: value that a real column holds / decimal NaN",
-            fits: ["_id": "a", "price": .decimal(SampleValues.decimal("1E+3"))], tables: columns),
+            fits: ["_id": "a", "price": SampleValues.decimal("1E+3")], tables: columns),
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "age": .objectID(ObjectID(high: 1, low: 2))],
             finding: "age: value that an integer column holds / objectId", fits: ["_id": "a", "age": true],

@@ -24,14 +24,14 @@ extension BackfillRunner {
         let kept = try? store(pool).jobs.record()?["proof"]?.document
         guard options.proves || kept?["of"]?.document != subject || kept?["agrees"] != true else { return job }
         let collection = client.collection(job.job.namespace)
-        let proof = try early.run { () throws -> JobProof in
+        let proof = try early.run { () throws -> PhaseComparison.Outcome in
             let now = Int64(Date.now.timeIntervalSince1970 * 1_000)
             let compiled = try job.compiled(for: client.hello().maxWireVersion).resolved(at: now)
-            return try JobProof(of: compiled, on: collection, seed: .random(in: 1...999))
+            return try PhaseComparison.Outcome(of: compiled, on: collection, seed: .random(in: 1...999))
         }
         let server = "MongoDB \(build.version)"
         guard proof.compared > 0 || !proof.differences.isEmpty else {
-            return proof.failure.map {
+            return proof.failures.first.map {
                 job.leftToServer().noting("\(server) answers no comparison (\($0)), so it computes the job's steps")
             } ?? job.noting("no step was compared with \(server): the program computes none in the server's place")
         }

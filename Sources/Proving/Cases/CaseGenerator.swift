@@ -25,6 +25,8 @@ extension BSONDocument {
         }
     }
 
+    var fields: [(String, BSONValue)] { ((try? elements()) ?? []).map { ($0.name, $0.value) } }
+
     /// Whether no name occurs twice in an object, at any depth.
     package var hasDistinctNames: Bool {
         let elements = (try? elements()) ?? []

@@ -4,15 +4,8 @@ import BSON
 struct InstanceGenerator {
     var random: Randomness
 
-    /// Returns a document for a schema, with an `_id`.
     mutating func document(for schema: BSONDocument, id: BSONValue) -> BSONDocument {
-        let depth = 4
-        var fields: [(String, BSONValue)]
-        if case .object(let document) = instance(of: schema, type: "object", depth: depth) {
-            fields = ((try? document.elements()) ?? []).map { ($0.name, $0.value) }
-        } else {
-            fields = []
-        }
+        var fields = instance(of: schema, type: "object", depth: 4).document?.fields ?? []
         for _ in 0..<random.below(3) where random.percent(45) { mutate(&fields, depth: 2) }
         fields.removeAll { $0.0 == "_id" }
         return BSONDocument([("_id", id)] + fields)
@@ -27,7 +20,7 @@ struct InstanceGenerator {
         default:
             let index = random.below(fields.count)
             if case .object(let document) = fields[index].1, depth > 0 {
-                var inner = ((try? document.elements()) ?? []).map { ($0.name, $0.value) }
+                var inner = document.fields
                 mutate(&inner, depth: depth - 1)
                 fields[index].1 = .object(BSONDocument(inner))
             } else if random.percent(30) {
@@ -38,12 +31,10 @@ struct InstanceGenerator {
         }
     }
 
-    /// Returns a value of any type.
     mutating func anything(depth: Int) -> BSONValue {
         let type = random.pick(random.percent(75) ? SampleValues.commonTypes : SampleValues.types)
         if let scalar = SampleValues.scalar(of: type, using: &random) { return scalar }
-        var values: [BSONValue] = []
-        if depth > 0 { for _ in 0..<random.below(4) { values.append(anything(depth: depth - 1)) } }
+        let values = depth > 0 ? (0..<random.below(4)).map { _ in anything(depth: depth - 1) } : []
         if type == "array" { return .array(of: values) }
         return .object(BSONDocument(values.map { (random.pick(SchemaGenerator.names), $0) }))
     }

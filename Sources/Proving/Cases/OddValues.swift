@@ -85,10 +85,10 @@ extension [OddValue] {
     /// Returns a document for each value.
     ///
     /// The field with the value is between two other fields.
-    package func documents(field: String = "v") -> [BSONDocument] {
+    package func documents() -> [BSONDocument] {
         enumerated().map { index, odd in
             var document: BSONDocument = ["_id": .integer(index), "name": .string(odd.name)]
-            if let value = odd.value { document = document.appending(field, value) }
+            if let value = odd.value { document = document.appending("v", value) }
             return document.appending("z", 1)
         }
     }

@@ -14,7 +14,6 @@ package struct Randomness: RandomNumberGenerator, Sendable {
         return word ^ (word >> 31)
     }
 
-    /// Returns a number from 0 to `bound` - 1.
     package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
     /// Returns `true` with this probability in percent.

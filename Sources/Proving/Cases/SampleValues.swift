@@ -22,17 +22,15 @@ package enum SampleValues {
         "1E-3", "-1", "19.99", "0.01", "NaN", "Infinity", "-Infinity", "9.999999999999999999999999999999999E+6144",
         "1E-6176", "1E+6144", "0.1000000000000000055511151231257827", "9007199254740993", "9223372036854775807",
         "9223372036854775808", "123456789012345.6", "1.8446744073709552E+19", "3E+33", "7E+6000",
-    ].map { .decimal(decimal($0)) }
+    ].map(decimal)
     static let strings = [
         "", "a", "b", "ab", "abc", "abcd", "aaaa", "ABC", "1", "12", "123", "é", "日本", "😀", "a\nb", "ab\n", " ",
         "a b", "foo@bar.com", "x-1", "2024-01-02", "\u{301}", "a.b", "$a", "_", "tab\t", "null", "é1",
     ]
 
-    package static func decimal(_ text: String) -> Decimal128 {
-        guard let value = try? BSONValue(extendedJSON: "{\"$numberDecimal\": \"\(text)\"}"),
-            case .decimal(let number) = value
-        else { preconditionFailure("\(text) is a decimal") }
-        return number
+    package static func decimal(_ text: String) -> BSONValue {
+        guard let number = Decimal128(text) else { preconditionFailure("\(text) is a decimal") }
+        return .decimal(number)
     }
 
     /// Returns a value of this type; `nil` for `object`, `array` and unknown types.

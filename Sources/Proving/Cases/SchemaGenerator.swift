@@ -43,8 +43,7 @@ struct SchemaGenerator {
         }
         let pool = random.percent(70) ? SampleValues.commonTypes : SampleValues.types
         guard random.percent(35) else { return ("bsonType", .string(random.pick(pool))) }
-        var names: Set<String> = []
-        for _ in 0...random.below(4) { names.insert(random.pick(pool)) }
+        let names = Set((0...random.below(4)).map { _ in random.pick(pool) })
         return ("bsonType", .array(of: names.sorted().map { .string($0) }))
     }
 
@@ -64,25 +63,17 @@ struct SchemaGenerator {
 
     private mutating func number() -> [(String, BSONValue)] {
         let bound = random.pick(random.pick([SampleValues.integers, SampleValues.doubles, SampleValues.decimals]))
-        switch random.below(3) {
-        case 0:
-            let exclusive: [(String, BSONValue)] =
-                random.percent(50) ? [("exclusiveMinimum", .bool(random.percent(70)))] : []
-            return [("minimum", bound)] + exclusive
-        case 1:
-            let exclusive: [(String, BSONValue)] =
-                random.percent(50) ? [("exclusiveMaximum", .bool(random.percent(70)))] : []
-            return [("maximum", bound)] + exclusive
-        default:
-            let divisors: [BSONValue] = [
-                1, 2, 3, 7, .long(10), 0.1, 0.5, 0.01, 2.5, 1.1, 1e-7, .double(1e22), .double(3e-5),
-                0.000925, .double(9.5367431640625e-07), .double(3.0517578125e-05),
-                .decimal(SampleValues.decimal("0.1")), .decimal(SampleValues.decimal("1E-3")),
-                .decimal(SampleValues.decimal("3")), .decimal(SampleValues.decimal("1E+3")),
-            ]
-            return [("multipleOf", random.pick(divisors))]
-        }
+        let bounded = ["Minimum", "Maximum", nil][random.below(3)]
+        guard let bounded else { return [("multipleOf", random.pick(Self.divisors))] }
+        return [(bounded.lowercased(), bound)]
+            + (random.percent(50) ? [("exclusive\(bounded)", .bool(random.percent(70)))] : [])
     }
+
+    private static let divisors: [BSONValue] =
+        [
+            1, 2, 3, 7, .long(10), 0.1, 0.5, 0.01, 2.5, 1.1, 1e-7, .double(1e22), .double(3e-5), 0.000925,
+            .double(9.5367431640625e-07), .double(3.0517578125e-05),
+        ] + ["0.1", "1E-3", "3", "1E+3"].map(SampleValues.decimal)
 
     private mutating func string() -> (String, BSONValue) {
         switch random.below(3) {
@@ -106,10 +97,7 @@ struct SchemaGenerator {
         case 1: return ("maxItems", count(4))
         case 2: return ("uniqueItems", .bool(random.percent(85)))
         case 3...4: return ("items", .object(schema(depth: depth - 1)))
-        case 5:
-            var entries: [BSONValue] = []
-            for _ in 0..<random.below(4) { entries.append(.object(schema(depth: depth - 1))) }
-            return ("items", .array(of: entries))
+        case 5: return ("items", .array(of: (0..<random.below(4)).map { _ in .object(schema(depth: depth - 1)) }))
         default: return ("additionalItems", flagOrSchema(depth: depth))
         }
     }
@@ -133,9 +121,7 @@ struct SchemaGenerator {
     }
 
     private mutating func fieldNames() -> [BSONValue] {
-        var names: Set<String> = []
-        for _ in 0...random.below(3) { names.insert(name()) }
-        return names.sorted().map { .string($0) }
+        Set((0...random.below(3)).map { _ in name() }).sorted().map { .string($0) }
     }
 
     private mutating func schemas(depth: Int, count: Int, ofNames: Bool) -> BSONValue {
@@ -163,9 +149,7 @@ struct SchemaGenerator {
     private mutating func combination(depth: Int) -> (String, BSONValue) {
         let keyword = random.pick(["allOf", "anyOf", "oneOf", "not"])
         if keyword == "not" { return (keyword, .object(schema(depth: depth - 1))) }
-        var entries: [BSONValue] = []
-        for _ in 0...random.below(3) { entries.append(.object(schema(depth: depth - 1))) }
-        return (keyword, .array(of: entries))
+        return (keyword, .array(of: (0...random.below(3)).map { _ in .object(schema(depth: depth - 1)) }))
     }
 
     private mutating func allowedValues(isRoot: Bool, depth: Int) -> BSONValue {

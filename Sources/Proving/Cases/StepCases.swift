@@ -174,8 +174,7 @@ extension StepCases {
         var parts = Set(paths.map(\.components)).sorted { $0.lexicographicallyPrecedes($1) }.map { $0[...] }
         parts.removeAll { $0.first == "_id" }
         guard case .object(let document)? = holder(of: parts, &random) else { return ["_id": .integer(number)] }
-        return BSONDocument(
-            [("_id", id(number, &random))] + ((try? document.elements()) ?? []).map { ($0.name, $0.value) })
+        return BSONDocument([("_id", id(number, &random))] + document.fields)
     }
 
     /// Returns an object with the fields in which the paths begin, or a list if they lead into elements.

@@ -22,6 +22,12 @@ package struct PhaseComparison: Sendable {
         package var compared = 0
         /// The server's errors for documents that it cannot compute.
         package var failures: [String] = []
+
+        mutating func add(_ other: Self) {
+            differences += other.differences
+            compared += other.compared
+            failures += other.failures
+        }
     }
 
     /// The operators that the phase's expressions call.
@@ -59,10 +65,7 @@ package struct PhaseComparison: Sendable {
             guard documents.count > 1 else { return Outcome(failures: [error.message]) }
             let half = documents.count / 2
             var first = try compare(Array(documents[..<half]), on: server)
-            let second = try compare(Array(documents[half...]), on: server)
-            first.differences += second.differences
-            first.compared += second.compared
-            first.failures += second.failures
+            first.add(try compare(Array(documents[half...]), on: server))
             return first
         }
     }

@@ -1,4 +1,5 @@
 package import BSON
+internal import CPages
 import Checking
 package import Mongo
 
@@ -15,8 +16,20 @@ struct JudgingProof: GroupProof {
         self.server = server
         self.build = build
         random = CaseGenerator(seed: seed)
-        fixed = FixedCases.keywords.reversed()
+        fixed = Self.fixedCases.reversed()
     }
+
+    /// Each keyword with values on both sides of it: a page of the tests, which the program carries with it.
+    private static let fixedCases: [CaseGroup] = {
+        let page = unsafe shipshape_keyword_cases()
+        let text = unsafe String(decoding: UnsafeBufferPointer(start: page.bytes, count: page.size), as: UTF8.self)
+        return text.split(separator: "\n").compactMap { line in
+            guard let fixed = try? BSONDocument(extendedJSON: String(line)), let schema = fixed["schema"]?.document,
+                let document = fixed["document"]?.document
+            else { return nil }
+            return CaseGroup(schema: schema, documents: [document])
+        }
+    }()
 
     /// The number of fixed cases that were not compared yet; `nil` if all were.
     var openCases: Int? { fixed.isEmpty ? nil : fixed.count }
@@ -59,7 +72,6 @@ struct JudgingProof: GroupProof {
             server: try server.verdicts(on: [document], by: schema)[0].description)
     }
 
-    /// Returns the keywords that occur in a schema.
     private static func keywords(in schema: BSONValue) -> Set<String> {
         schema.names(exceptInside: "enum").intersection(SchemaGenerator.keywords)
     }

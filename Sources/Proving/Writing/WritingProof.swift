@@ -20,7 +20,7 @@ package enum WritingProof {
         let started = ContinuousClock.now
         let state = StoreClient(database: stateDatabase, client: try pool.client())
         let hello = try state.client.hello()
-        var part = Proof.Part.untried(.writing, "a standalone server has no transactions, in which jobs write")
+        var part = Proof.Part(.writing, untried: "a standalone server has no transactions, in which jobs write")
         part.unanswered = Assumption.all.count
         if hello.topology == .standalone { return part }
         part.restriction = "this member is not the primary"
@@ -102,6 +102,6 @@ package enum WritingProof {
 
     private static func drop(_ name: String, _ state: StoreClient) throws(MongoError) {
         try state.client.runCommand(
-            ["drop": .string(name), "maxTimeMS": 10_000, "writeConcern": ["w": 1]], on: state.database)
+            ["drop": .string(name), "maxTimeMS": 5_000, "writeConcern": ["w": 1]], on: state.database)
     }
 }

@@ -14,13 +14,13 @@ package struct ProofResult: Reportable {
     }
 
     /// Whether a case differs, or a group was asked about and nothing of it was answered.
-    package var isFailed: Bool { proof.refusal != nil || proof.parts.contains { !$0.isEqual || $0.isSilent } }
+    package var isFailed: Bool { proof.refusal != nil || proof.parts.contains { $0.differing > 0 || $0.isSilent } }
 
     private var level: Report.Level { isFailed ? .error : .good }
 
     private var headline: String {
         let cases = proof.parts.map(\.cases).reduce(0, +)
-        let differing = proof.parts.map { $0.differences.count + $0.missed }.reduce(0, +)
+        let differing = proof.parts.map(\.differing).reduce(0, +)
         let server = "MongoDB \(proof.version) at \(source)"
         if let refusal = proof.refusal { return "\(server) cannot be compared with this program: \(refusal)" }
         if differing > 0 {
@@ -62,7 +62,7 @@ package struct ProofResult: Reportable {
             [
                 "group": part.group.rawValue, "cases": part.cases, "seconds": Int(part.seconds.rounded()),
                 "unanswered": part.unanswered, "known": part.known,
-                "differing": part.differences.count + part.missed,
+                "differing": part.differing,
                 "notTried": part.restriction, "firstFailure": part.firstFailure,
                 "counts": ReportValue.object(
                     part.counts.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) }),
@@ -104,7 +104,6 @@ package struct ProofResult: Reportable {
 }
 
 extension Proof.Part {
-    fileprivate var isEqual: Bool { differences.isEmpty && missed == 0 }
     /// Whether cases were asked, and the server answered none of them.
     fileprivate var isSilent: Bool { cases == 0 && unanswered > 0 }
 
@@ -112,7 +111,7 @@ extension Proof.Part {
     fileprivate var time: String { cases == 0 ? "" : "\(Int(seconds.rounded())) s" }
 
     fileprivate var outcome: String {
-        if !isEqual { return (differences.count + missed).counted("difference") }
+        if differing > 0 { return differing.counted("difference") }
         return cases == 0 ? "not tried" : "no difference"
     }
 

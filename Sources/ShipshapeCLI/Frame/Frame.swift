@@ -158,9 +158,9 @@ struct Frame {
     }
 
     /// Returns the pool of the deployment, which does not connect yet.
-    func pool(readsFromPrimary: Bool = false) throws -> ClientPool {
+    func pool(readsFromPrimary: Bool = false, silence: Duration? = nil) throws -> ClientPool {
         guard let connection else { preconditionFailure("the command declares no connection") }
-        return try connection.pool(readsFromPrimary: readsFromPrimary)
+        return try connection.pool(readsFromPrimary: readsFromPrimary, silence: silence)
     }
 
     /// Begins the work: from here on, a signal asks the work to stop, and the hook for the start runs.

@@ -31,7 +31,10 @@ struct ConnectionFlags: ParsableArguments {
     ///   - readsFromPrimary: whether reads go to the primary even if the connection string says otherwise, because a
     ///     decision about a write must not be based on old data.
     ///   - other: the name and the password of the user to log in as, instead of the one in the settings.
-    func pool(readsFromPrimary: Bool = false, as other: (name: String, password: String)? = nil) throws -> ClientPool {
+    ///   - silence: the longest silence of a server that is working on a command; `nil` for the connection string's.
+    func pool(
+        readsFromPrimary: Bool = false, as other: (name: String, password: String)? = nil, silence: Duration? = nil
+    ) throws -> ClientPool {
         let settings = Settings.current
         guard let uri = settings.uri, !uri.isEmpty else {
             throw UsageError(
@@ -41,6 +44,7 @@ struct ConnectionFlags: ParsableArguments {
         }
         var options = ConnectionOptions(uri: uri)
         if readsFromPrimary { options.readPreference = .primary }
+        options.socketTimeout = silence
         options.username = other?.name ?? settings[Known.username]
         options.password = try other?.password ?? PasswordFile.password(at: settings[Known.passwordFile])
         options.keyPassword = ProcessInfo.processInfo.environment["SHIPSHAPE_TLS_KEY_PASSWORD"]

@@ -25,6 +25,8 @@ struct SchemaArgument: ExpressibleByArgument {
     /// The path, `REVISION:PATH`, or `live`; empty if neither the command line nor `shipshape.yml` names a schema.
     var name: String { text ?? Settings.current.file.schema ?? "" }
 
+    var isGiven: Bool { text != nil }
+
     /// Refuses a command line without a schema, if `shipshape.yml` names none either.
     /// - Throws: ``UsageError``.
     func checkNamed(for command: String) throws {
@@ -134,7 +136,6 @@ extension SchemaArgument {
         return Self.path(of: FilePath(name), from: folder)
     }
 
-    /// Returns a path relative to a folder.
     static func path(of file: FilePath, from folder: FilePath) -> String {
         let here = FilePath(FileManager.default.currentDirectoryPath)
         let (target, home) = (here.pushing(file).lexicallyNormalized(), here.pushing(folder).lexicallyNormalized())

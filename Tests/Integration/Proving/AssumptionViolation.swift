@@ -57,13 +57,16 @@ struct AssumptionViolation: Sendable, CustomStringConvertible {
 }
 
 extension BSONDocument {
-    /// Returns a reply with other documents in its batch, if it has one.
     fileprivate func changingBatch(_ change: (BSONDocument) throws -> BSONDocument) throws -> BSONDocument {
+        try changingBatches { try $0.map(change) }
+    }
+
+    /// Returns a reply with other documents in its batch, if it has one.
+    func changingBatches(_ change: ([BSONDocument]) throws -> [BSONDocument]) throws -> BSONDocument {
         guard var cursor = self["cursor"]?.document else { return self }
         for name in ["firstBatch", "nextBatch"] {
             guard let documents = cursor[name]?.document?.values.compactMap(\.document) else { continue }
-            let changed = try documents.map { BSONValue.object(try change($0)) }
-            cursor = try cursor.replacing(name, with: .array(of: changed))
+            cursor = try cursor.replacing(name, with: .array(of: change(documents).map { .object($0) }))
         }
         return try replacing("cursor", with: .object(cursor))
     }

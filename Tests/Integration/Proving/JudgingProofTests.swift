@@ -28,7 +28,10 @@ import Testing
         let part = try await part(turns: TestScale.pick(1_500, full: 5_000, torture: 50_000))
         #expect(part.differences.map { "\($0)" } == [])
         #expect(part.cases > 10_000)
-        #expect(Set(part.counts.keys) == SchemaGenerator.keywords)
+        // On a server before 6.0, schemas with `encrypt` are left out, because it refuses some of its forms.
+        let build = try await Mongod.build
+        #expect(
+            Set(part.counts.keys) == SchemaGenerator.keywords.subtracting(build.isAtLeast(6) ? [] : ["encrypt"]))
         #expect(part.counts.values.allSatisfy { $0 >= 20 }, "\(part.counts)")
     }
 
@@ -38,6 +41,8 @@ import Testing
     ]).sorted()
 
     @Test(arguments: TestScale.drawn(keywords, 6)) func aMistakeInAKeywordIsFound(_ keyword: String) async throws {
+        let build = try await Mongod.build
+        guard keyword != "encrypt" || build.isAtLeast(6) else { return }
         let part = try await part(turns: 3_000, planting: keyword)
         let difference = try #require(part.differences.first)
         #expect(difference.subject.contains(keyword), "\(difference)")

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Reporting
 
-/// `shipshape doctor [SCHEMA]`.
 struct DoctorCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "doctor", "[<schema>]",
@@ -74,6 +73,7 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
             .needs(Given("--seconds") { $0.seconds != nil }, prove, "it is the time of the comparison"),
             .needs(Given("--seed") { $0.seed != nil }, prove, "it determines the compared cases"),
             .apart(prove, Given("--settings") { $0.settings != nil }, "each of them has its own result"),
+            .apart(prove, Given("SCHEMA") { $0.schema.isGiven }, "the compared schemas are generated"),
         ]
     }
 
@@ -84,12 +84,7 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
 
     func work() throws -> Work {
         Work("doctor", output: output, reads: [schema.name]) { frame in
-            if prove {
-                let run = ProofRun(
-                    seconds: seconds ?? 60, writes: write, seed: seed ?? .random(in: 1...999_999_999),
-                    showsProgress: output.showsProgress)
-                return try await run.run(in: frame)
-            }
+            if prove { return try await prove(in: frame) }
             switch settings {
             case .schema: return .raw(ConfigurationSchema.text)
             case .list: return .result(settingsInForce)

@@ -36,7 +36,6 @@ struct Examination {
         add(area, name, .error, ExitStatus.message(for: error), status: ExitStatus(for: error))
     }
 
-    /// Sets the name of the deployment in the report.
     mutating func name(deployment: String) { report.source = deployment }
 }
 

@@ -3,20 +3,6 @@ package import Checking
 import Concurrency
 import ServerSchema
 
-/// A schema with a document to be judged by it.
-package struct ConformanceCase: Sendable {
-    /// The schema, as the value of `$jsonSchema`.
-    package var schema: BSONDocument
-    /// The document to judge.
-    package var document: BSONDocument
-
-    /// Makes a case of a schema and a document.
-    package init(schema: BSONDocument, document: BSONDocument) {
-        self.schema = schema
-        self.document = document
-    }
-}
-
 /// The answer to a case: a verdict, a refusal of the schema, or no answer.
 package enum ConformanceAnswer: Hashable, Sendable {
     /// The document was judged; the value is whether it fits.
@@ -37,7 +23,6 @@ package enum ConformanceAnswer: Hashable, Sendable {
 }
 
 extension ConformanceAnswer: CustomStringConvertible {
-    /// The answer as text.
     package var description: String {
         switch self {
         case .judged(let fits): fits ? "fits" : "does not fit"
