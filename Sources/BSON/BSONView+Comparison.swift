@@ -93,7 +93,6 @@ extension BSONView {
         return count
     }
 
-    /// Returns how many fields from the position `start` up to `field` have the same name as `field`.
     private func occurrences(of field: BSONElement, from start: Int) throws(BSONError) -> Int {
         var (position, count) = (start, 0)
         while let other = try next(&position), other.nameOffset < field.nameOffset {

@@ -24,7 +24,6 @@ public struct Decimal128: Hashable, Sendable, BitwiseCopyable {
 extension Decimal128 {
     /// The most decimal digits of a coefficient.
     static let digits = 34
-    /// The largest coefficient.
     static let largestCoefficient: UInt128 = 9_999_999_999_999_999_999_999_999_999_999_999
     /// The range of the exponents of ten.
     static let exponents = -6176...6111
@@ -94,7 +93,6 @@ extension Int64 {
 }
 
 extension UInt128 {
-    /// Returns ten to the power of `exponent`, which must be at most 38.
     package static func powerOfTen(_ exponent: Int) -> UInt128 {
         var result: UInt128 = 1
         for _ in 0..<exponent { result *= 10 }

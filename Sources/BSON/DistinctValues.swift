@@ -11,7 +11,6 @@ package struct DistinctValues {
     /// The number of comparisons between two values so far.
     package private(set) var comparisons = 0
 
-    /// Creates an empty list.
     package init() {}
 
     /// Adds a value; returns `false`, without adding it, if an equal value is already in the list.

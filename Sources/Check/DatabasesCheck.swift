@@ -10,7 +10,6 @@ package import ServerSchema
 ///
 /// The check reads one database after the other, so that its load is never more than the load of a single check.
 package struct DatabasesCheck {
-    /// The pattern that the databases' names match.
     package let pattern: DatabasePattern
     package let run: CheckRun
     package let own: String

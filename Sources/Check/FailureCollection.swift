@@ -56,7 +56,6 @@ package struct FailureCollection {
         }
     }
 
-    /// Whether the collection has a document that matches.
     private func holds(_ filter: BSONDocument) throws -> Bool {
         let client = try pool.client()
         var cursor = client.collection(namespace).find(filter, options: ["limit": 1, "projection": ["_id": 1]])
@@ -71,7 +70,6 @@ package struct FailureCollection {
         return path
     }
 
-    /// Removes the temporary file ``lines``.
     package func removeLines() { try? FileManager.default.removeItem(atPath: lines) }
 
     /// Stores the failing documents of the run, and removes the stored documents of earlier runs that are too old.

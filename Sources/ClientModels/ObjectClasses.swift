@@ -207,7 +207,6 @@ extension ObjectClasses {
 }
 
 extension SchemaPath {
-    /// The name of the last field on the path; `nil` if the path contains no field.
     fileprivate var lastField: String? {
         for case .field(let name) in steps.reversed() { return name }
         return nil

@@ -138,7 +138,6 @@ private struct LongWait {
 
     init(since start: ContinuousClock.Instant) { (self.start, seen) = (start, start) }
 
-    /// How long a wait lasts before `onWait` reports it.
     private static var reportDelay: Duration { .seconds(1) }
 
     /// Pauses before the next attempt, and stores the wait in `kept` for the next failure.
@@ -173,7 +172,6 @@ private struct LongWait {
 package final class LostTime: Sendable {
     private let milliseconds = Atomic<Int64>(0)
 
-    /// Creates a total of lost time that begins at zero.
     package init() {}
 
     /// The time that the run has lost so far to failed attempts and the pauses after them.

@@ -23,12 +23,10 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
 
     private var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// The next stage; `nil` after the last one.
     package var next: EnforcementStage? {
         Self.allCases.dropFirst(place + 1).first
     }
 
-    /// The previous stage; `nil` before the first one.
     package var previous: EnforcementStage? { place == 0 ? nil : Self.allCases[place - 1] }
 }
 
@@ -39,7 +37,6 @@ package enum EnforcementStage: String, Sendable, CaseIterable, Comparable {
 package struct EnforcementPath: Sendable {
     /// The collection whose validator is enforced.
     package let namespace: Namespace
-    /// The validator to enforce.
     package let validator: BSONDocument
     /// The validation that the collection had before `enforce` changed it.
     package let before: Validation

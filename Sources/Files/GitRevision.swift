@@ -120,7 +120,6 @@ package struct GitRevision {
         return result.standardOutput.split(separator: "\n").first.map(String.init) ?? ""
     }
 
-    /// Creates a temporary folder that only this user can read.
     private static func makeFolder() throws -> FilePath {
         let folder = FilePath(NSTemporaryDirectory()).appending("shipshape-\(UUID().uuidString)")
         do {

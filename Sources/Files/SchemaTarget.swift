@@ -7,7 +7,6 @@ internal import SystemPackage
 package struct SchemaTarget: Sendable {
     /// The file or the folder for the schemas, as the operator named it; `nil` for standard output.
     package let path: String?
-    /// Whether existing files may be replaced.
     let mayReplace: Bool
     let dialect: Dialect
     /// Whether the report on standard output contains the schemas.

@@ -46,7 +46,6 @@ package final class ChangeFeed: Sendable {
         /// The change stream cannot resume from the feed's position, usually because the oplog no longer holds the
         /// changes after it; the text is the server's message.
         case lost(String)
-        /// The collection was dropped at the given time.
         case dropped(ClusterTime)
         /// The collection was renamed, or another collection took its name.
         case renamed

@@ -69,7 +69,6 @@ extension ValidatorSchema {
 }
 
 extension SchemaType {
-    /// The types of numbers.
     static let numbers: [SchemaType] = [.double, .int, .long, .decimal]
 
     fileprivate func includes(_ value: BSONValue) -> Bool {

@@ -1,6 +1,5 @@
 package import ServerSchema
 
-/// The options for an inferred schema.
 package struct InferOptions: Sendable {
     /// The dialect that the schema is written in.
     package var dialect = Dialect.appServices

@@ -65,7 +65,6 @@ package struct Inference: Sendable {
     package let namespace: Namespace
     /// The options that the schema was made with.
     package let options: InferOptions
-    /// The number of documents that were counted.
     package let documents: Int
     /// The number of documents in the half from which ``trained`` was not made.
     package let heldOut: Int

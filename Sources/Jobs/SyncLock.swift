@@ -11,6 +11,5 @@ package enum SyncLock {
     /// Whether a document is not locked.
     package static var isFree: Expression { .all(fields.map { Expression(.string("$\($0)")).isMissing }) }
 
-    /// Returns whether a document, as it was read, is locked.
     package static func isHeld(in document: BSONDocument) -> Bool { fields.contains { document[$0] != nil } }
 }

@@ -3,7 +3,6 @@ package import Yams
 
 /// A node of a YAML file with its position, which is stated in errors about the node.
 package struct YAMLNode {
-    /// The node as the YAML parser created it.
     package let node: Node
     /// The path of the YAML file, for error messages.
     package let file: String
@@ -28,7 +27,6 @@ package struct YAMLNode {
         } == true
     }
 
-    /// Returns an error at the position of the node.
     package func error(_ message: String) -> LocatedError { LocatedError(message, at: location) }
 
     /// Returns the members of a mapping.

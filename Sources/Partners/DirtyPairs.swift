@@ -116,7 +116,6 @@ struct DirtyPairs {
     /// Adds a pair again, because its changes were not carried over.
     mutating func restore(_ key: IDKey, _ pair: Pair) { join(key, pair) }
 
-    /// Lists a pair with the changes `other`; if the pair is listed already, merges `other` into its changes.
     private mutating func join(_ key: IDKey, _ other: Pair) {
         guard var pair = pairs[key] else {
             pairs[key] = other

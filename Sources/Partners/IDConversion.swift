@@ -41,7 +41,6 @@ package struct IDConversion: Hashable, Sendable {
         texts == .target ? (kind.rawValue, "string") : ("string", kind.rawValue)
     }
 
-    /// Returns the corresponding `_id` on the other side; `nil` if the `_id` cannot be converted.
     package func converted(_ id: BSONValue, from side: PartnerSide) -> BSONValue? {
         side == texts ? value(of: id) : text(of: id)
     }

@@ -113,7 +113,6 @@ extension MirrorRun {
             changes, to: partner.job.namespace(side), until: time, &carried, isExchange: isExchange, under: &kernel)
     }
 
-    /// Adds a pair to the held pairs, because the server refuses its write.
     private mutating func hold(_ refused: PairWriter.Refused, _ write: PairWrite) throws {
         let side = write.origin
         let holder = refused.holder.flatMap { partner.key(of: $0, on: side.other) }

@@ -73,7 +73,6 @@ struct PairWriter: ~Copyable {
     private let client: Client
     private let session: Session
 
-    /// Opens a writer with its own client and session.
     static func open(on pool: ClientPool) throws(MongoError) -> PairWriter {
         let client = try pool.client()
         let session = try client.startSession()

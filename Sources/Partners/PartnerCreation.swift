@@ -67,7 +67,6 @@ struct PartnerCreation {
         return (indexes, notes)
     }
 
-    /// Returns the paths of the fields that the filter of a partial index names, also inside `$and` and `$or`.
     private static func paths(of filter: BSONDocument) throws -> [String] {
         try filter.elements().flatMap { name, value -> [String] in
             guard name.hasPrefix("$") else { return [name] }

@@ -52,7 +52,6 @@ package enum PartnerSide: String, Sendable, CaseIterable {
     /// The partner, which was created from the original.
     case target
 
-    /// The opposite side of the partner job.
     package var other: PartnerSide { self == .source ? .target : .source }
 }
 

@@ -7,7 +7,6 @@ import Steps
 
 /// The state of a partner collection, read from its record in the state database.
 struct PartnerState {
-    /// The phases in the life of a partner.
     enum Phase: String {
         /// The documents of the original collection are being copied into the partner.
         case copying

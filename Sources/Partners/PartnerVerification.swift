@@ -89,9 +89,7 @@ package struct PartnerVerification: Sendable {
         self.progress = progress
     }
 
-    /// The largest number of differences that a comparison keeps; further differences are only counted.
     private static let maximumKept = 1_000
-    /// The largest number of pairs that are compared again; each pair beyond this number counts as a difference.
     private static let maximumRechecked = 200_000
 
     private struct Part: Sendable {

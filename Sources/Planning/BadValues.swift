@@ -14,7 +14,6 @@ package struct BadValues: Sendable {
         var isPart = false
     }
 
-    /// The number of values that a plan names.
     private static let mostShown = 12
     /// The limits of the reading for one finding.
     private static let (mostDocuments, mostValues, milliseconds) = (100_000, 1_000, 10_000)
@@ -27,7 +26,6 @@ package struct BadValues: Sendable {
     package init() { areShown = false }
 
     /// Reads the values from the documents; a finding whose documents are not read in time has none.
-    /// - Throws: ``MongoError``.
     package init(
         of report: CheckReport, _ schema: ServerSchema, areShown: Bool, on client: borrowing Client
     ) throws(MongoError) {

@@ -101,7 +101,6 @@ extension FieldGroup {
 }
 
 extension String {
-    /// Whether the path, as a job file writes it, leads to a field or an element inside the value at another path.
     fileprivate func leadsInto(_ outer: String) -> Bool {
         hasPrefix(outer) && [".", "["].contains(dropFirst(outer.count).first)
     }
@@ -122,7 +121,6 @@ extension StepLine {
         return replacing(key, with: .text(new + source.dropFirst(old.count)))
     }
 
-    /// The step, changed so that a target with a value keeps that value.
     fileprivate var keeping: StepLine {
         guard text(of: "whenPresent") != nil else { return onTarget(present: .keep, nullsToo: false) }
         return replacing("whenPresent", with: .text(WhenPresent.keep.rawValue))

@@ -129,7 +129,6 @@ extension CollectionPlanner {
         }
     }
 
-    /// Adds a step that the user states on the command line.
     private func accept(_ stated: StatedStep.Found, in group: inout FieldGroup) {
         var entry = PlanEntry(role: .step, remarks: ["\(stated.flag) states it"])
         switch stated.kind {

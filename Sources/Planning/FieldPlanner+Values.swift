@@ -59,7 +59,6 @@ extension FieldPlanner {
         }
     }
 
-    /// Adds the steps for the elements of an array or the values of a dictionary.
     private func fitInner(
         _ field: String, at path: SchemaPath, _ old: SchemaNode?, _ new: SchemaNode, in group: inout FieldGroup,
         isStray: Bool
@@ -97,7 +96,6 @@ extension FieldPlanner {
         return Set(old.types) == Set(new.types)
     }
 
-    /// Adds the steps for all fields of an object, as if the older schema did not describe them.
     private func fitFields(
         _ field: String, at path: SchemaPath, of new: SchemaNode, in group: inout FieldGroup, isStray: Bool
     ) {
@@ -207,7 +205,6 @@ extension FieldPlanner {
         group.entries[last].suggestions = [remap]
     }
 
-    /// Returns the types, with all numeric types added if they contain `number`.
     private static func widened(_ types: Set<SchemaType>) -> Set<SchemaType> {
         types.contains(.number) ? types.union([.int, .long, .double, .decimal]) : types
     }

@@ -91,7 +91,6 @@ extension FindingPlanner {
 
     private static func date(_ milliseconds: Int64) -> String { "{$date: {$numberLong: \"\(milliseconds)\"}}" }
 
-    /// Adds the step that converts values to the type of a column or of a property.
     private func convert(
         _ finding: ViolationGroup, _ field: String, _ value: String, _ add: (StepLine, String) -> String?,
         _ decide: (String, [StepLine]) -> String

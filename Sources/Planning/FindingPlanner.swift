@@ -150,7 +150,6 @@ struct FindingPlanner {
 }
 
 extension PlanEntry {
-    /// Whether the step puts values into lists, or takes them out.
     fileprivate var reshapes: Bool { step.map { ["wrap", "unwrap"].contains($0.kind) } ?? false }
 
     /// Adds the findings of another entry with the same step.
@@ -254,7 +253,6 @@ extension FindingPlanner {
         }
     }
 
-    /// Returns the schema of the object, the list or the dictionary around a path.
     private func holder(of path: SchemaPath) -> SchemaNode? {
         fields.new.root.node(at: SchemaPath(Array(path.steps.dropLast())))
     }

@@ -18,7 +18,6 @@ extension SchemaNode {
         return (try? CompiledSchema(collection).check(document.view) <= .warning) ?? false
     }
 
-    /// The schema with null removed from its types; unchanged if null is its only type.
     var withoutNull: SchemaNode {
         var node = self
         if node.types.count > 1 { node.types.removeAll { $0 == .null } }

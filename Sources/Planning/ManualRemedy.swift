@@ -164,7 +164,6 @@ struct ManualRemedy {
             ])
     }
 
-    /// Returns the recommendation for a field that the newer schema no longer declares.
     private static func removal(_ change: SchemaChange, in planner: FieldPlanner) -> ManualRemedy {
         guard let field = change.path.jobPath else {
             return ManualRemedy("the documents need no change", role: .nothing)

@@ -120,7 +120,6 @@ extension SchemaPlan {
 }
 
 extension CollectionPlan {
-    /// Turns jobs without steps into remarks; a job with suggestions stays as a draft.
     fileprivate mutating func moveStepless() {
         let isStepless = { (job: PlannedJob) in job.steps.isEmpty && !job.isDraft }
         remarks += jobs.filter(isStepless).flatMap(\.entries)

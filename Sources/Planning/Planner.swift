@@ -262,7 +262,6 @@ package struct Planner: Sendable {
         }
     }
 
-    /// Returns a digest of the steps and the schemas, so that different plans have different names.
     private func digest(of collection: CollectionPlan) -> String {
         let steps = collection.jobs.flatMap { job in [job.stage.rawValue] + job.steps.map(\.text) }
         let schemas = (old.sources + new.sources).map(\.text)

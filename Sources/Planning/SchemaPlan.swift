@@ -35,7 +35,6 @@ package struct SchemaPlan: Sendable {
     package var reviews: Int { entries.count { $0.isActive && $0.review != nil } }
     /// The number of documents that a step applies to but cannot change, summed over the surveyed jobs.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
-    /// The drafts of partner jobs, in the order of the collections.
     package var partners: [PartnerDraft] { collections.compactMap(\.partner) }
     /// Guesses at the purpose of schema changes.
     ///

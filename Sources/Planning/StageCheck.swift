@@ -62,7 +62,6 @@ struct StageCheck {
         return !node.takes(value.fitted(to: type) ?? value, in: collection.dialect)
     }
 
-    /// Returns the schema of the values at a path; `nil` if the schema does not describe them.
     private func node(at path: String, in root: SchemaNode) -> SchemaNode? {
         var node = root
         for name in path.namesOfJobPath {
@@ -106,7 +105,6 @@ struct StageCheck {
         return try JobFile.parse(text, path: "plan")
     }
 
-    /// Returns a job with the steps, compiled against the older and the newer schema.
     private func compiled(_ steps: [StepLine]) throws(JobError) -> CompiledJob {
         let job = try job(steps)
         return try CompiledJob(

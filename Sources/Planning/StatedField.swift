@@ -99,6 +99,5 @@ struct StatedField {
         return Place(collection: collection, path: path, node: node, isRequired: isRequired)
     }
 
-    /// Returns an error that begins with the flag.
     func error(_ message: String) -> PlanError { PlanError("\(flag): \(message)") }
 }

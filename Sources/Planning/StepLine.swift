@@ -6,7 +6,6 @@ package struct StepLine: Hashable, Sendable {
     package enum Value: Hashable, Sendable {
         /// A path, a name or another word.
         case text(String)
-        /// A list of names.
         case list([String])
         /// A constant of any BSON type.
         case literal(BSONValue)

@@ -16,7 +16,6 @@ package struct UndeclaredNames: Sendable {
     package init() {}
 
     /// Reads names from the documents in which a check found missing fields.
-    /// - Throws: ``MongoError``.
     package init(of report: CheckReport, _ schema: ServerSchema, on client: borrowing Client) throws(MongoError) {
         for collection in report.collections {
             guard let root = schema[collection.namespace]?.root else { continue }

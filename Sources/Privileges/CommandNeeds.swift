@@ -19,7 +19,6 @@ package struct CommandNeeds: Sendable {
         return required.contains { ![.history, .failures].contains($0.place) && !writing.isDisjoint(with: $0.actions) }
     }
 
-    /// Returns the needs of a command; `nil` if there is no such command.
     package static func of(_ command: String) -> CommandNeeds? { all.first { $0.command == command } }
 
     private init(_ command: String, _ needs: Need...) { self.init(command, needs) }

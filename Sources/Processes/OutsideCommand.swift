@@ -16,7 +16,6 @@ package struct OutsideCommand: Sendable {
         case outOfTime(Duration)
         case notRun(String)
 
-        /// Whether the command exited with 0.
         package var isSuccess: Bool { self == .exited(0) }
 
         /// A clause that says how the command ended.

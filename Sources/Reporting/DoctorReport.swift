@@ -32,7 +32,6 @@ package struct DoctorReport: Sendable {
 
     package func count(of level: Report.Level) -> Int { findings.count { $0.level == level } }
 
-    /// The areas that have findings, with their findings.
     var areas: [(area: Area, findings: [Finding])] {
         Area.allCases.map { area in (area, findings.filter { $0.area == area }) }.filter { !$0.findings.isEmpty }
     }

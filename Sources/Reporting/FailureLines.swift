@@ -22,7 +22,6 @@ package struct FailureLines: Sendable {
         (ReportValue.record("header") + JSONReport.head("check", version: Self.schemaVersion)).line
     }
 
-    /// Returns the line for a document with all its violations.
     package func line(_ document: FailingDocument) -> String {
         ([
             "record": "failure", "database": document.namespace.database, "collection": document.namespace.collection,

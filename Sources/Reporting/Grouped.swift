@@ -4,7 +4,6 @@ extension Int {
     /// The number and the noun, such as `1 document` or `2,000 documents`.
     package var documents: String { counted("document") }
 
-    /// The number and the noun, such as `1 entry` or `2,000 entries`.
     package var entries: String { self == 1 ? "1 entry" : "\(grouped) entries" }
 
     /// Returns the number with a noun whose plural ends in s.

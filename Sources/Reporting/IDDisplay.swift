@@ -40,7 +40,6 @@ extension IDDisplay {
 ///
 /// Without the key, a reader of the hash cannot find the `_id` by hashing likely `_id`s.
 public struct IDHash: Sendable {
-    /// The number of hexadecimal digits of a hash that are shown; they make up 80 bits.
     private static var digitCount: Int { 20 }
 
     private let key: [UInt8]

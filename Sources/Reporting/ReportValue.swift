@@ -79,7 +79,6 @@ extension ReportValue: ExpressibleByDictionaryLiteral, ReportValueConvertible {
     /// Returns an object with the member `record`, which begins a JSON line and names its kind.
     static func record(_ name: String) -> ReportValue { ["record": name] }
 
-    /// The members of an object; empty for other values.
     var members: [(String, ReportValue)] { if case .object(let members) = self { members } else { [] } }
 
     static func + (left: ReportValue, right: ReportValue) -> ReportValue { .object(left.members + right.members) }

@@ -44,7 +44,6 @@ extension String {
     /// The length of the longest word, which is the least width that the text can be wrapped to.
     var longestWord: Int { Self.words(of: self[...]).map(\.count).max() ?? 0 }
 
-    /// Returns the text padded with blanks to a width.
     package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
     /// Returns the words in indented lines that fit the terminal; a longer word has a line of its own.

@@ -2,7 +2,6 @@ import BSON
 import Checking
 
 extension VerdictComparison {
-    /// The result of the comparison, in one sentence.
     var sentence: String {
         guard count > 0 else {
             return "No verdict compared with the server's: \(restriction ?? "no document was found again")."

@@ -198,7 +198,6 @@ extension Comparison {
 }
 
 extension SchemaPath {
-    /// Whether the path leads to the primary key.
     fileprivate var isID: Bool { steps == [.field("_id")] }
 }
 

@@ -109,7 +109,6 @@ struct PrismaVerdict {
             fails: fails, failsOld: failsOld, losing: Self.loses(old, new) || Self.loses(new, old), advice)
     }
 
-    /// Whether a client with the schema `reader` can read the values that a client with the schema `writer` writes.
     private static func reads(_ reader: SchemaNode, what writer: SchemaNode) -> Bool {
         if reader.scalar == .json { return true }
         guard writer.scalar != .json, reader.isList == writer.isList else { return false }

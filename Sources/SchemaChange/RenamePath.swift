@@ -4,7 +4,6 @@ import ServerSchema
 ///
 /// Operators may leave out `[]` and `{}`, because the schema shows which of the two is meant.
 enum RenamePath {
-    /// Returns the names in a path; `nil` if the text is not a path.
     static func names(_ text: String) -> [String]? {
         var names: [String] = []
         var rest = Substring(text)

@@ -37,7 +37,6 @@ struct RenameResolver {
         return resolver.map
     }
 
-    /// A field of the older schema.
     private struct Place {
         let namespace: Namespace
         let path: SchemaPath

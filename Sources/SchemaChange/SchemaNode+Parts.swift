@@ -42,7 +42,6 @@ extension SchemaNode {
     /// Whether each position of an array has its own schema.
     var isTuple: Bool { if case .tuple = items { true } else { false } }
 
-    /// The types of the elements, as text.
     var elementWords: String {
         let words = elements.map { $0.expectation() }
         return isTuple ? "[\(words.joined(separator: ", "))]" : words.joined()
@@ -61,7 +60,6 @@ extension SchemaNode {
     /// Whether the schema allows values of this type.
     func admits(_ type: SchemaType) -> Bool { types.isEmpty || types.contains(type) }
 
-    /// The types of the fields, as texts, by field name.
     var fieldWords: [String: String] {
         Dictionary(fields.map { ($0.name, $0.node.expectation()) }) { first, _ in first }
     }

@@ -37,7 +37,6 @@ enum ValidatorVerdict {
         return !before.admits(.object) && widens(before, after)
     }
 
-    /// Whether a keyword judges a value of one of the types that a schema allows.
     private static func concerns(_ keyword: String, _ schema: SchemaNode) -> Bool {
         let types: [SchemaType] =
             switch keyword {

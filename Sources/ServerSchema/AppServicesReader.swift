@@ -174,7 +174,6 @@ extension AppServicesReader {
         note(.misspeltKeyword, member.nameLocation, "unknown keyword \"\(member.name)\" (\(hint))")
     }
 
-    /// Adds the keyword to `node.unevaluated`, and a note that no rule evaluates the keyword.
     private mutating func noteUnevaluated(
         _ keyword: Keyword, _ member: LocatedJSON.Member, in node: inout SchemaNode
     ) {

@@ -82,7 +82,6 @@ struct EnvironmentValues: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether the span contains the bytes of `needle`, one after the other.
     fileprivate func contains(_ needle: [UInt8]) -> Bool {
         guard count >= needle.count else { return false }
         return (0...(count - needle.count)).contains { start in

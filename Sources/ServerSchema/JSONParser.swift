@@ -183,7 +183,6 @@ extension JSONParser {
         }
     }
 
-    /// Reads a number and returns its text.
     mutating func number() throws(SchemaError) -> String {
         let start = offset
         let place = here

@@ -139,7 +139,6 @@ extension LocatedJSON {
         return result
     }
 
-    /// The value as JSON text, on one line.
     fileprivate var jsonText: String {
         switch value {
         case .scalar(.null): "null"

@@ -56,7 +56,6 @@ extension SchemaNode {
         return node
     }
 
-    /// Takes over the keywords of the schemas in an `anyOf` or `oneOf` of this schema.
     private mutating func take(_ schemas: [SchemaNode], isNullable: Bool) {
         guard let first = schemas.first else { return }
         if types.isEmpty, schemas.allSatisfy({ !$0.types.isEmpty }) {

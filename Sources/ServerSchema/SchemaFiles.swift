@@ -49,7 +49,6 @@ struct SchemaFiles {
         (try? FilePath(path(relative)).stat(followTargetSymlink: false).type) == .directory
     }
 
-    /// Returns the last component of a path.
     func name(of relative: String) -> String { FilePath(relative).lastComponent?.string ?? relative }
 
     /// Returns the entries of a folder as sorted paths relative to the root, without hidden entries.
@@ -102,7 +101,6 @@ struct SchemaFiles {
         return (bytes, try JSONParser.parse(bytes, file: shown))
     }
 
-    /// Reads the text of one file that the schemas depend on.
     mutating func text(_ relative: String) throws(SchemaError) -> String {
         let shown = location(relative)
         let bytes = try SourceFile.bytes(of: path(relative), named: shown.file)

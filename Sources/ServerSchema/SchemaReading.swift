@@ -230,7 +230,6 @@ extension SchemaReading {
     /// Whether the folder is an app: the reader found the app's name, or read a file on which schemas depend.
     private var isApp: Bool { schema.appName != nil || !files.sources.isEmpty }
 
-    /// Returns the error that says why no schema was found.
     private func nothingFound() -> SchemaError {
         let place = files.location()
         if let wanted, let location = seen[wanted] {

@@ -6,9 +6,7 @@ internal import SystemPackage
 /// The found folders are only suggested to the user. The search therefore ignores folders that it cannot read, and ends
 /// early in a very large folder.
 package enum SchemaSearch {
-    /// The most levels of folders that are searched below the given folder.
     private static let mostLevels = 4
-    /// The most folders that are searched.
     private static let mostFolders = 1_000
     /// The names of folders that hold the files of other programs.
     private static let ignored: Set = ["node_modules", "Pods", "vendor", "build", "dist", "target", "dump"]

@@ -1,6 +1,5 @@
 /// Finds the known word that a misspelt word probably means.
 package enum Spelling {
-    /// The number of candidates that are compared with a word; the candidates after them are not.
     private static let mostCandidates = 1_000
     /// The number of bytes up to which a word is compared; a longer one is rarely typed by hand.
     private static let longest = 100

@@ -50,7 +50,6 @@ struct JobCommand: AsyncParsableCommand {
         ])
 }
 
-/// The command `shipshape ledger …`.
 struct LedgerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "ledger", abstract: "Reads the ledger of unsynced documents, or keeps one.",
@@ -58,7 +57,6 @@ struct LedgerCommand: AsyncParsableCommand {
         subcommands: [LedgerShowCommand.self, LedgerFollowCommand.self])
 }
 
-/// The command `shipshape schema …`.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "schema", abstract: "Makes schemas: from documents, from other schema languages, and as classes of clients.",

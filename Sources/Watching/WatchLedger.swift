@@ -151,7 +151,6 @@ extension WatchLedger {
         return known
     }
 
-    /// Removes the entries of collections that are not watched.
     func remove(notOf collections: [Namespace], under kernel: inout Kernel) throws {
         try delete(["ns": ["$nin": .array(of: collections.map(Self.place))]], under: &kernel)
     }

@@ -26,7 +26,6 @@ public struct ArchiveReader: ~Copyable {
     private let isValidating: Bool
     private let tables = CRC64.tables
     private var progress: [Progress] = []
-    /// The index of each collection in ``progress``.
     private var places: [Namespace: Int] = [:]
     /// The block that the reader is in; `nil` between two blocks.
     private var block: (collection: Int, isEnd: Bool)?

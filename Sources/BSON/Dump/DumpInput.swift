@@ -211,7 +211,6 @@ extension DumpInput {
         }
     }
 
-    /// Whether the pending bytes begin with the byte order mark of UTF-8.
     var hasByteOrderMark: Bool {
         pending.count >= 3 && self[0] == 0xEF && self[1] == 0xBB && self[2] == 0xBF
     }

@@ -10,7 +10,6 @@ internal import ServerSchema
 package struct InferRun: Sendable {
     /// The documents that a run reads, and how fast.
     package struct Reading: Sendable {
-        /// A filter for the documents to read; `nil` for all.
         package var filter: BSONDocument?
         /// The number of random documents to read of each collection; `nil` for all.
         package var sample: Int?

@@ -97,7 +97,6 @@ extension SourceDocument {
         names.isEmpty ? "the schemas of this file have no names" : "there are \(names.joined(separator: ", "))"
     }
 
-    /// Whether the file as a whole is a schema, and not only a container of schemas.
     private var isSchema: Bool {
         let ofContainers: Set = [
             "$schema", "$id", "id", "$comment", "title", "description", "$defs", "definitions", "schemas",

@@ -29,7 +29,6 @@ struct KeywordValues {
     /// Whether one of the keywords is present.
     func hasAny(of keywords: String...) -> Bool { members.contains { keywords.contains($0.name) } }
 
-    /// Returns each given keyword that is present, with its value, in the order in which the keywords are given.
     func present(_ keywords: String...) -> [(keyword: String, json: LocatedJSON)] {
         keywords.compactMap { keyword in self[keyword].map { (keyword, $0) } }
     }

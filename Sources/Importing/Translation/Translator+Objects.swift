@@ -21,7 +21,6 @@ extension Translator {
         try translateUnevaluatedProperties(keywords, into: &schema, at: place)
     }
 
-    /// Translates `properties` and `patternProperties`.
     private mutating func translateProperties(
         _ keywords: KeywordValues, into fields: inout FieldSchemas, at place: Place
     ) throws(SchemaError) {
@@ -46,7 +45,6 @@ extension Translator {
         }
     }
 
-    /// Translates `additionalProperties`.
     private mutating func translateRest(
         _ keywords: KeywordValues, into fields: inout FieldSchemas, at place: Place
     ) throws(SchemaError) {
@@ -288,7 +286,6 @@ extension Translator {
 }
 
 extension FieldSchemas {
-    /// Allows a field to have any value.
     fileprivate mutating func allow(_ name: String) {
         if Self.isAddressable(name) {
             named.append((name, ValidatorSchema()))

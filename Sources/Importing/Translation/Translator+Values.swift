@@ -193,7 +193,6 @@ extension Translator {
         lose(.leftOut, .formatLeftOut, place.path, json.location, "format \(format) is not checked")
     }
 
-    /// Translates `minLength`, `maxLength` and `pattern` for strings that are stored as strings.
     private mutating func translateText(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

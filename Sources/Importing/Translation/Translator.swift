@@ -99,7 +99,6 @@ struct Translator {
         guard size <= ImportedSchema.largest else { throw .tooLarge(at: location) }
     }
 
-    /// Translates the schema that a reference leads to.
     private mutating func inlined(_ reference: LocatedJSON, at place: Place) throws(SchemaError) -> ValidatorSchema {
         let target = try document.target(of: reference, in: place.resource)
         guard !open.contains(target.location) else {
@@ -113,7 +112,6 @@ struct Translator {
         return try schema(target, at: place)
     }
 
-    /// Translates all keywords of a schema except `$ref`.
     private mutating func own(_ keywords: KeywordValues, at place: Place) throws(SchemaError) -> ValidatorSchema {
         var schema = ValidatorSchema()
         schema.title = try keywords.text("title")
@@ -225,7 +223,6 @@ extension Translator {
         return .union(schemas)
     }
 
-    /// Translates `if`, `then` and `else`.
     private mutating func translateCondition(
         _ keywords: KeywordValues, into schema: inout ValidatorSchema, at place: Place
     ) throws(SchemaError) {

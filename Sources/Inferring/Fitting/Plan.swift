@@ -27,7 +27,6 @@ struct Tightening {
     enum Action {
         /// Declares one type for a path that is `mixed` or not declared.
         case declare(node: Int, SchemaType, Place, level: Int)
-        /// Declares `mixed` for a path that is not declared.
         case declareMixed(node: Int)
         /// Removes one of several types that are declared for a path.
         case drop(node: Int, SchemaType)

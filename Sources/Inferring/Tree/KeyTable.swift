@@ -52,7 +52,6 @@ struct KeyTable: Sendable {
         get { unsafe bytes.span.bytes }
     }
 
-    /// Returns the bytes of the name at a position in the table.
     func name(_ position: Int) -> ArraySlice<UInt8> {
         let start = Int(keys[position].start)
         return bytes[start..<start + Int(keys[position].length)]

@@ -34,7 +34,6 @@ package struct PathTree: Sendable {
     /// Whether the tree had so many paths that it lowered the limit on names in an object below ``Limits/maximumKeys``.
     package var isCrowded: Bool { maximumKeys < limits.maximumKeys }
 
-    /// The number of paths that the tree has now.
     package var pathCount: Int { nodes.count - free.count }
 
     let limits: Limits
@@ -133,7 +132,6 @@ extension PathTree {
         return height + 1
     }
 
-    /// Returns the node for a field's value, and creates it if the field is new.
     private mutating func child(
         _ element: BSONElement, of view: borrowing BSONView, in node: Int, expected: inout Int
     ) -> Int {

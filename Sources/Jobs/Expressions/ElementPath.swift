@@ -5,10 +5,8 @@ package import BSON
 /// In an expression, each element is an object that holds the element's value in the field `v`, as `$objectToArray`
 /// returns the values of a dictionary. A path inside an element therefore begins with `v`.
 extension FieldPath {
-    /// Whether the path leads into the elements of a list or a dictionary.
     package var leadsIntoElements: Bool { components.contains(Self.each) }
 
-    /// The top-level field that the path begins with.
     package var topLevel: String { components[0] }
 
     /// The beginning of the path, up to the first list or dictionary whose elements it leads into.
@@ -72,7 +70,6 @@ extension FieldPath {
     /// Whether one path equals the other or lies inside it.
     package func overlaps(_ other: FieldPath) -> Bool { zip(components, other.components).allSatisfy { $0 == $1 } }
 
-    /// Whether this path equals the other path or lies inside it.
     func isOrLiesInside(_ other: FieldPath) -> Bool {
         components.count >= other.components.count && overlaps(other)
     }

@@ -190,7 +190,6 @@ extension BSONView {
         return deepest + 1
     }
 
-    /// Whether the document holds a value that `$eq` does not compare exactly.
     fileprivate func holdsUnseen() throws(BSONError) -> Bool {
         var position = firstPosition
         while let element = try next(&position) {

@@ -50,7 +50,6 @@ package struct Expression: Hashable, Sendable {
         .call("$in", type, Expression(.array(of: aliases.map { .object(["$literal": .string($0)]) })))
     }
 
-    /// Whether the value is missing, `null` or `undefined`.
     package var isMissingOrNull: Expression { hasType("missing", "null", "undefined") }
 
     package var isMissing: Expression { hasType("missing") }
@@ -226,7 +225,6 @@ extension Expression {
         .call("$substrBytes", text(value), .constant(0), .constant(1))
     }
 
-    /// Returns the size in bytes of an object that holds the value.
     private static func size(_ value: Expression) -> Expression { Expression(["$bsonSize": ["v": value.bson]]) }
 }
 

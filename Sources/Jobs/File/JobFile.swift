@@ -5,7 +5,6 @@ package import SchemaChange
 import ServerSchema
 import Yams
 
-/// Reads job files.
 package enum JobFile {
     /// The largest number of steps of a job.
     ///

@@ -55,7 +55,6 @@ extension Job {
 }
 
 extension Node {
-    /// Returns the mapping without the named member; any other node is returned unchanged.
     fileprivate func removing(_ name: String) -> Node {
         guard var mapping else { return self }
         mapping[Node(name)] = nil

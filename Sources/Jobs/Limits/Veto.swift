@@ -20,7 +20,6 @@ package struct Veto: Hashable, Sendable {
     /// The longest time that the run waits for an answer.
     package var timeLimit: Duration = .seconds(5)
 
-    /// The longest time limit that a job file may state.
     private static let longest = Duration.seconds(60)
 
     /// Reads the value of the key `throttle` in a job file: a URL or a shell command, and the time limit.

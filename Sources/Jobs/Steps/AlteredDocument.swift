@@ -154,6 +154,5 @@ extension AlteredDocument {
         return .let(["node": value], in: .any([.all([node.hasType("object"), isAltered(node)])] + inner))
     }
 
-    /// Returns a hash of the bytes of an object.
     private static func hash(of object: Expression) -> Expression { Expression(["$toHashedIndexKey": object.bson]) }
 }

@@ -237,11 +237,9 @@ extension CompiledStep {
         case rounded
         /// The value is a number, the text of one or a date, and the new type cannot represent it.
         case outOfRange = "out of range"
-        /// The new type has no value that corresponds to the old one.
         case noValue = "not a number, date or id"
         /// The value is a UUID of subtype 3, whose byte order the step does not state.
         case ambiguous = "more than one reading possible"
-        /// The target already holds another value than the step would write.
         case targetDiffers = "target holds another value"
         /// The target already holds another value than the step would write; the step keeps it, and does not report the
         /// document.
@@ -249,21 +247,14 @@ extension CompiledStep {
         /// Source and target are equal down to the deepest level that is compared exactly, but contain values below
         /// that level, which may differ.
         case tooDeep = "nested too deeply to be compared exactly"
-        /// The value has a type that the step does not handle.
         case wrongType = "value is of another type"
-        /// One of the fields whose texts are to be combined is missing.
         case partMissing = "a part is missing"
         /// The text has more or fewer parts than there are fields, or joining the parts would not restore the text.
         case notSplittable = "does not split into the fields without loss"
-        /// The list or object does not hold exactly one value that could be taken out.
         case notSingle = "does not hold exactly one value"
-        /// The document's `_id` is no ObjectId, or has a time that the server does not read.
         case noTime = "the _id is no ObjectId with a time from 1970 to 2038"
-        /// The job file's table has no entry for the value.
         case notInMap = "value is not in the table"
-        /// A parent of the target or of the source is not an object.
         case parentNotObject = "parent is not an object"
-        /// The path leads through a list or a dictionary, but the value there is neither.
         case notContainer = "neither a list nor a dictionary"
         /// A field name occurs twice, or the keys of an array are not 0, 1, 2 and so on.
         ///
@@ -281,20 +272,14 @@ extension CompiledStep {
         /// The document must not be written until the lock is removed.
         case locked = "locked by the sync translator"
 
-        /// The document that the link leads to does not exist.
         case brokenLink = "the linked document is not there"
         /// Several links lead to the linked document that is to be embedded.
         ///
         /// The links may be in one document or in several. The migration of the client SDK uses the same text.
         case multipleBacklinks = "At least one object does have multiple backlinks."
-        /// The collection that takes the extracted object holds another document with the same `_id`.
         case otherDocument = "another document has that _id"
-        /// The object has no value for the `_id` of the new document, or a value that no link can have.
         case noID = "the object has no value that can be an _id"
-        /// The object already has an `_id`, which the document made from it would lose.
         case ownID = "the object has an _id of its own, which would be lost"
-        /// The object holds an empty timestamp, which the server would fill in when it inserts the object as a
-        /// document.
         case emptyTimestamp = "the object has an empty timestamp, which an insert would fill in"
         /// A new document, made from an object in the skipped document, does not fit the job's schemas for the
         /// collection into which it would be inserted.
@@ -304,7 +289,6 @@ extension CompiledStep {
         /// If the link's value is not an old value, but the new value of an entry, the link counts as already replaced.
         /// In a step with `once`, such a link does not count as replaced, and the document is skipped for this reason.
         case unknownKey = "the lookup does not know the value"
-        /// The lookup collection has several new values for the link's value.
         case ambiguousKey = "the lookup gives several values"
 
         /// Whether the operator has to handle a document that is skipped for this reason.

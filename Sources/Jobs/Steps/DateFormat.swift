@@ -57,7 +57,6 @@ extension DateFormat {
         }
     }
 
-    /// Whether texts of the pattern state their offset from UTC.
     private static func statesZone(_ pattern: String) -> Bool { pattern.contains("%z") || pattern.contains("%Z") }
 }
 
@@ -106,7 +105,6 @@ extension Conversion {
         }
     }
 
-    /// Returns whether the date gives exactly the text in the format.
     private func gives(_ text: Expression, _ date: Expression, _ format: DateFormat) -> Expression {
         switch format {
         case .iso: return isAnISOForm(text, of: date)

@@ -5,7 +5,6 @@ import LocatedYAML
 ///
 /// A brace that belongs to the text is written twice: `{{` or `}}`.
 package struct TextTemplate: Hashable, Sendable {
-    /// A part of the template: a text or a field name.
     enum Part: Hashable, Sendable {
         case text(String)
         /// A field name, which is in braces in the template.

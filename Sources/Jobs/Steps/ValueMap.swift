@@ -171,13 +171,11 @@ extension ValueMap.Entry {
     /// The old value; `nil` if the entry is for a type or for a missing field.
     fileprivate var value: IDKey? { if case .value(let value) = from { IDKey(value) } else { nil } }
 
-    /// Whether the entry is for the same values as one with the given key.
     fileprivate func matches(_ key: ValueMap.Key, ignoringCase: Bool) -> Bool {
         guard case .value(let left) = from, case .value(let right) = key else { return from == key }
         return IDKey(left) == IDKey(right) || ignoringCase && left.lowercased == right.lowercased
     }
 
-    /// Whether the entry is for the type of the value.
     fileprivate func covers(_ value: BSONValue) -> Bool { from == .type(value.type.description) }
 }
 

@@ -16,7 +16,6 @@ package enum WhenPresent: String, Sendable, CaseIterable {
 
 /// A step that writes its result to another field, with a rule for targets that already hold a value.
 protocol TargetRuled: StepKind {
-    /// The rule by which the step decides whether to write to a target.
     var rule: TargetRule { get set }
     /// The fields whose values the step takes over.
     var taken: [FieldPath] { get }

@@ -29,7 +29,6 @@ package struct Explanation: Hashable, Sendable {
         package let text: String
     }
 
-    /// The code that the page explains.
     package let code: String
     package let section: Section
     /// The statements of the page, in the order of the section's columns; statements without a text are left out.

@@ -6,9 +6,7 @@ struct TextGrid {
     let rows: [[Report.Cell]]
     let paint: Paint
 
-    /// The least width of a column whose cells are wrapped, in characters.
     private static let leastWidth = 12
-    /// The most lines that a cell is wrapped into.
     private static let mostLines = 3
 
     /// Returns the lines of the titles, and the lines of each row; every line is indented by two blanks.

@@ -4,9 +4,7 @@ import BSON
 ///
 /// A picture has no text, because it stretches to the width of a page or a phone, and text would stretch with it.
 enum HTMLFigures {
-    /// The width of a picture, in units of the SVG coordinates.
     private static let width = 1_000.0
-    /// The height of the picture of a series.
     private static let height = 240.0
 
     /// Returns a gauge: amounts that add up towards a limit, as the parts of one bar.

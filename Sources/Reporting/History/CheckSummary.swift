@@ -25,7 +25,6 @@ package struct CheckSummary: Hashable, Sendable {
     package var schema: String
     /// The dialect whose words reports use for documents that fail, such as "would stop syncing".
     package var dialect = Dialect.appServices
-    /// The number of documents that were read.
     package var documents: Int
     /// The number of documents that fail: they would stop syncing or, without sync, would not fit or could not be read.
     package var failing: Int
@@ -36,7 +35,6 @@ package struct CheckSummary: Hashable, Sendable {
     /// The number of entries that can still be added to the ledger of unsynced documents before sync stops; `nil`
     /// without Device Sync, which alone has this limit.
     package var headroom: Int?
-    /// The collections that were read.
     package var collections: [String]
     /// The findings of at least the level `warning` that no exception covers.
     package var findings: [Finding]

@@ -12,7 +12,6 @@ package struct Report: Sendable {
         case good, notice, warning, error
     }
 
-    /// The command that made the report.
     package var command: String
     /// The subject of the report, such as a job and its collection.
     package var title: String
@@ -224,7 +223,6 @@ extension Report {
         /// Commands that show or repair the documents of the finding, for the reader to copy.
         package var commands: [String] = []
 
-        /// The code, followed by the subject if there is one.
         package var title: String { subject.isEmpty ? code : "\(code) \(subject)" }
     }
 

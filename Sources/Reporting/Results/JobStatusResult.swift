@@ -186,7 +186,6 @@ extension JobStatus {
 
     private static func percent(_ share: Double) -> String { "\(Int(share * 100))%" }
 
-    /// Returns a duration such as `40 s`, `12 min` or `5 h`.
     private static func duration(_ seconds: Double) -> String {
         let seconds = max(1, Int(seconds))
         return seconds < 60 ? "\(seconds) s" : seconds < 5_400 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"

@@ -76,7 +76,6 @@ extension LintFinding.Level {
 }
 
 extension LintReport {
-    /// The level of the worst finding; `nil` if there is none.
     var worst: LintFinding.Level? { LintFinding.Level.allCases.first { count(of: $0) > 0 } }
 
     /// The number of findings of each level, in one sentence.

@@ -222,7 +222,6 @@ extension ContractResolver {
         return root
     }
 
-    /// Returns the variants of each base by the name of the base.
     private mutating func variants(of models: [PrismaSyntax.Block]) -> [String: [Variant]] {
         var result: [String: [Variant]] = [:]
         for model in models {
@@ -257,7 +256,6 @@ extension [PrismaSyntax.Attribute] {
 }
 
 extension PrismaSyntax.Block {
-    /// The name of a model's collection.
     fileprivate var collection: String {
         attributes["map"]?.text ?? name.text.prefix(1).lowercased() + name.text.dropFirst()
     }
@@ -268,9 +266,7 @@ extension PrismaSyntax.Block {
 }
 
 extension PrismaSyntax.Attribute {
-    /// The first argument, if it is a text.
     fileprivate var text: String? { if case .string(let text)? = arguments.first?.value.value { text } else { nil } }
 
-    /// The first argument, if it is a name.
     fileprivate var word: String? { if case .word(let word)? = arguments.first?.value.value { word } else { nil } }
 }

@@ -38,7 +38,6 @@ extension SchemaNode.AdditionalProperties {
 }
 
 extension Constraints {
-    /// The keywords of `$jsonSchema` that express the constraints, with their values.
     fileprivate var asKeywords: [(String, BSONValue)] { ofScalars + ofCollections + combined }
 
     private var ofScalars: [(String, BSONValue)] {

@@ -9,7 +9,6 @@ public struct DeploymentFacts: Sendable {
         /// A single server, which cannot sync because it has no change streams.
         case standalone
         case sharded = "sharded cluster"
-        /// An Atlas serverless instance.
         case serverless = "serverless instance"
     }
 

@@ -42,7 +42,6 @@ extension SchemaLint {
         return findings
     }
 
-    /// A regular expression that a schema contains.
     private struct Expression {
         var text: String
         var mode: Pattern.Mode

@@ -70,7 +70,6 @@ extension PrismaLint {
         return findings
     }
 
-    /// Returns the findings about the side that holds the keys.
     private func refusalsOfKeys(
         _ field: PrismaSchema.Field, _ relation: PrismaSchema.Relation, to target: PrismaSchema.Model,
         in relations: PrismaRelations
@@ -94,7 +93,6 @@ extension PrismaLint {
         return findings
     }
 
-    /// Returns the findings about the side that does not hold the keys.
     private func refusalsOfBack(
         _ field: PrismaSchema.Field, _ relation: PrismaSchema.Relation, _ message: String
     ) -> [LintFinding] {
@@ -108,7 +106,6 @@ extension PrismaLint {
         return findings
     }
 
-    /// Returns the findings about one side of a relation of one to one.
     private func refusalsOfPair(
         _ field: PrismaSchema.Field, _ relation: PrismaSchema.Relation, _ other: PrismaSchema.Field,
         of target: PrismaSchema.Model, in relations: PrismaRelations
@@ -134,7 +131,6 @@ extension PrismaLint {
         return findings
     }
 
-    /// Returns the findings about one side of a relation of many to many.
     private func refusalsOfLists(
         _ field: PrismaSchema.Field, _ relation: PrismaSchema.Relation, to target: PrismaSchema.Model
     ) -> [LintFinding] {
@@ -250,7 +246,6 @@ struct PrismaRelations {
 }
 
 extension PrismaSchema.Field {
-    /// Returns the word that an argument of `@relation` has; `nil` if it does not have the argument.
     fileprivate func relationArgument(_ name: String) -> String? {
         switch attributes.first(where: { $0.name.text == "relation" })?.argument(name) {
         case .word(let text)?, .string(let text)?: return text

@@ -72,7 +72,6 @@ struct QueryableLint {
             remedy: "leave it out of the queryable fields")
     }
 
-    /// Whether clients can query by a field with this schema.
     private static func isQueryable(_ node: SchemaNode) -> Bool {
         guard node.types == [.array] else { return !node.types.contains(.object) && !node.types.contains(.array) }
         guard case .each(let element) = node.items else { return false }

@@ -1,4 +1,3 @@
-/// The lint rule for names in `required`: `required-undefined`.
 enum RequiredLint {
     static func findings(at place: LintPlace) -> [LintFinding] {
         // If `properties` lacks the primary key `_id`, the rule `id-missing` reports the problem, so this rule does

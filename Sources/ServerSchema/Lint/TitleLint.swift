@@ -40,7 +40,6 @@ enum TitleLint {
         return findings
     }
 
-    /// Returns the title of a schema; `nil` if it has no title, or an empty one.
     private static func typeName(of node: SchemaNode) -> String? { node.title.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Returns a text that describes the object type of a schema; two schemas with equal texts are the same type for
@@ -80,7 +79,6 @@ enum TitleLint {
         }
     }
 
-    /// Finds titles that belong to two different embedded objects, or to an embedded object and a collection.
     private static func conflicts(in context: LintContext) -> [LintFinding] {
         let roots = Dictionary(
             context.synced.compactMap { collection in typeName(of: collection.root).map { ($0, collection.namespace) }

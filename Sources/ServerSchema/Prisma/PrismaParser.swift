@@ -12,7 +12,6 @@ struct PrismaParser {
     /// Whether the file is a contract of Prisma 8: its enums have stored values after `=`, and `_id` is a name.
     private let isContract: Bool
 
-    /// The deepest nesting of lists and functions that is accepted.
     private static let maximumDepth = 100
     private static let keywords = ["model", "type", "enum", "view", "datasource", "generator"]
 
@@ -52,7 +51,6 @@ struct PrismaParser {
 
     private var isAtEnd: Bool { isFull || next.kind == .fileEnd }
 
-    /// Returns the token after the next `count` ones.
     private mutating func token(after count: Int) -> PrismaToken {
         while ahead.count <= count { ahead.append(lexer.next()) }
         return ahead[count]
@@ -83,7 +81,6 @@ struct PrismaParser {
         } while !isAtEnd && !(next.kind == .name && Self.keywords.contains(next.text))
     }
 
-    /// Whether a block begins here, such as `model User {`.
     private mutating func isAtBlock() -> Bool {
         guard next.kind == .name, Self.keywords.contains(next.text) else { return false }
         return token(after: 1).kind == .name && token(after: 2).isMark("{")
@@ -204,7 +201,6 @@ extension PrismaParser {
         return type
     }
 
-    /// Reads an attribute after its `@` or `@@`.
     private mutating func attribute() throws(SchemaError) -> PrismaSyntax.Attribute {
         var attribute = PrismaSyntax.Attribute(name: try path("the name of an attribute"))
         if take("(") { attribute.arguments = try arguments() }
@@ -222,7 +218,6 @@ extension PrismaParser {
 }
 
 extension PrismaParser {
-    /// Reads arguments after their `(`; they may extend over several lines.
     private mutating func arguments() throws(SchemaError) -> [PrismaSyntax.Argument] {
         try elements(until: ")") { (parser) throws(SchemaError) in
             var name: PrismaSyntax.Name?

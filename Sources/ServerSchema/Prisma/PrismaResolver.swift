@@ -143,7 +143,6 @@ struct PrismaResolver {
         }
     }
 
-    /// Records the names of all models, types, enums and views, and reports names that are used twice.
     private mutating func declare() {
         var first: [String: SourceLocation] = [:]
         for block in blocks where ["model", "type", "enum", "view"].contains(block.keyword.text) {

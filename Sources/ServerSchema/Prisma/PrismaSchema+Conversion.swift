@@ -43,7 +43,6 @@ extension PrismaSchema {
 private struct PrismaConversion {
     let schema: PrismaSchema
     private(set) var notes: [SchemaNote] = []
-    /// The number of levels above the node that is being converted.
     private var level = 0
     /// The number of uses of each type above the node that is being converted.
     private var open: [String: Int] = [:]
@@ -76,7 +75,6 @@ private struct PrismaConversion {
         return Dictionary(schema.types.map { ($0.name, object($0, isRoot: false)) }) { first, _ in first }
     }
 
-    /// Converts an embedded type at one of its uses.
     private mutating func embedded(_ type: PrismaSchema.Model) -> SchemaNode {
         let uses = open[type.name, default: 0]
         let size = type.fields.count * (1 + level / 8)

@@ -74,7 +74,6 @@ extension PrismaSchema.Enumeration {
 }
 
 extension String {
-    /// The text without spaces at its end.
     fileprivate var trimmedEnd: Substring {
         guard let last = lastIndex(where: { $0 != " " }) else { return "" }
         return self[...last]

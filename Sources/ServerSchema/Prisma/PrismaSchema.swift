@@ -135,7 +135,6 @@ package struct PrismaSchema: Sendable {
         case scalar(PrismaScalar)
         /// An enum, by its name.
         case enumeration(String)
-        /// An embedded type, by its name.
         case embedded(String)
         /// A model, by its name; documents do not contain a field of this type.
         case relation(String)
@@ -209,7 +208,6 @@ extension PrismaSchema {
     /// Returns the embedded type with this name; `nil` if the schema has none.
     package func type(_ name: String) -> Model? { types.first(named: name, by: indexes.types, \.name) }
 
-    /// Returns the model with this name; `nil` if the schema has none.
     package func model(_ name: String) -> Model? { models.first(named: name, by: indexes.models, \.name) }
 
     /// Returns the enum with this name; `nil` if the schema has none.

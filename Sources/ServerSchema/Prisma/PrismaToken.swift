@@ -17,7 +17,6 @@ struct PrismaToken {
         case lineEnd, fileEnd
     }
 
-    /// Whether the token is this punctuation mark.
     func isMark(_ mark: String) -> Bool { kind == .mark && text == mark }
 
     /// The token as an error message shows it.

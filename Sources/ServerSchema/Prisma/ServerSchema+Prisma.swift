@@ -34,7 +34,6 @@ extension ServerSchema {
         return schema
     }
 
-    /// Reads the `.prisma` files of Prisma 6; `nil` if there is none.
     private static func clientSchema(
         _ files: inout SchemaFiles, in database: String?
     ) throws(SchemaError) -> ServerSchema? {
@@ -109,7 +108,6 @@ extension SchemaFiles {
         }
     }
 
-    /// Refuses the configuration file of Prisma, with the schema that it names.
     fileprivate func refuseConfiguration() throws(SchemaError) {
         let name = FilePath(location().file).lastComponent
         guard name?.stem == "prisma.config", !isFolder else { return }

@@ -10,7 +10,6 @@ internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
 
-/// The command `shipshape check SCHEMA`.
 struct CheckCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "check", "[<schema>]",
@@ -159,7 +158,6 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         return nil
     }
 
-    /// The work of `check --join`, which joins the reports of all parts of a check.
     private var joining: Work {
         let reports = subject.named.map(\.name)
         return Work("check", output: output, reads: reports) { _ in
@@ -243,7 +241,6 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             of: report, ids, kept, found.hasSchema ? places(in: serverSchema) : nil, statement, after: failure)
     }
 
-    /// Refuses `--prove` for a check without a validator.
     private func checkProof(of subject: CheckSubject) throws {
         guard failures.prove, !subject.hasSchema || subject.schema.dialect != .jsonSchema else { return }
         let name = subject.hasSchema ? ComparisonFlags.name(of: subject.schema.dialect) : "a sync engine alone"
@@ -378,7 +375,6 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
 
 /// The options of a check that apply only to Device Sync, or only to schemas of App Services.
 extension CheckCommand {
-    /// Whether Device Sync serves the documents of a schema.
     private func isOfDeviceSync(_ schema: ServerSchema) -> Bool {
         schema.dialect.isOfSync && (engine.engine ?? .deviceSync) == .deviceSync
     }

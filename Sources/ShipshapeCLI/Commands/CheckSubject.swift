@@ -96,7 +96,6 @@ struct CheckSubject {
 }
 
 extension CollectionSchema {
-    /// Creates the schema of a check without a schema, which every document fits.
     init(withoutSchema namespace: Namespace) {
         self.init(namespace: namespace, root: SchemaNode(location: SourceLocation(whole: "\(namespace)")))
         dialect = .jsonSchema

@@ -10,7 +10,6 @@ internal import Scanning
 internal import SchemaChange
 internal import ServerSchema
 
-/// The command `shipshape diff OLD NEW`.
 struct DiffCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "diff", "(<old> <new> | <new> --against <old>)",
@@ -197,7 +196,6 @@ struct ChangeCensus {
 
     /// Returns the counts of documents for each change, in the order of the changes; `nil` for a change that affects no
     /// collection of the old schema.
-    /// - Throws: ``MongoError``.
     func weights(on client: borrowing Client) throws(MongoError) -> [ChangeWeight?] {
         var weights = [ChangeWeight?](repeating: nil, count: changes.count)
         for namespace in Set(changes.compactMap(\.oldNamespace)).sorted() {

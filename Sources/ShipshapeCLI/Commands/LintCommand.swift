@@ -7,7 +7,6 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// The command `shipshape lint SCHEMA`.
 struct LintCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         "lint", "[<schema>]",

@@ -10,7 +10,6 @@ internal import Reporting
 internal import Running
 internal import Scanning
 
-/// The command `shipshape undo JOB`.
 struct UndoCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "undo", "<job>",

@@ -28,7 +28,6 @@ struct ConfigurationFile: Sendable {
     /// The file that is read from the working folder if no other is named; parent folders are not searched.
     static let standardName = "shipshape.yml"
 
-    /// The path of the file; `nil` if there is none.
     private(set) var path: String?
     /// The file's top-level values, by the name of the setting.
     private(set) var values: [String: Entry] = [:]
@@ -188,7 +187,6 @@ struct ConfigurationFile: Sendable {
 }
 
 extension YAMLNode {
-    /// Reads the value `true` or `false`.
     fileprivate func flag(of what: String) throws(LocatedError) -> Bool {
         switch try text(of: what) {
         case "true": return true

@@ -2,7 +2,6 @@ internal import Checking
 
 /// The settings of the app that affect which documents sync, and that its export does not contain.
 enum AppSettings {
-    /// The assumptions of a check about the app.
     static var assumptions: CheckOptions {
         let settings = Settings.current
         var options = CheckOptions()
@@ -12,6 +11,5 @@ enum AppSettings {
         return options
     }
 
-    /// Whether the app deploys schema versions.
     static var isVersioned: Bool { Settings.current[Known.schemaVersioning] }
 }

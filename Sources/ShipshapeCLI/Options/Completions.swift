@@ -29,7 +29,6 @@ extension CompletionKind {
         }
     }
 
-    /// The environments in `shipshape.yml`.
     static var environments: CompletionKind {
         .custom { _, _, _ in Candidates.safe(Candidates.configuration.environments.keys) }
     }

@@ -44,7 +44,6 @@ struct EngineFlags: ParsableArguments {
         throw UsageError(Self.needsSchema)
     }
 
-    /// The error for the engine Device Sync without an App Services schema.
     static let needsSchema = "--engine device-sync needs an App Services schema: its rules are those of such schemas"
 }
 

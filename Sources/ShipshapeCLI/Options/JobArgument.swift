@@ -33,7 +33,6 @@ struct JobArgument: ExpressibleByArgument {
             "\(path) is a folder, but this command takes one job: shipshape backfill \(path) runs the jobs of a folder")
     }
 
-    /// The path of the folder that the argument names; `nil` for a job.
     var folder: String? { (try? FilePath(text).stat().type) == .directory ? text : nil }
 
     /// The file's path; `nil` if only a name was given.

@@ -36,7 +36,6 @@ enum OutputForm: String, ExpressibleByArgument, CaseIterable, Sendable {
         return all.dropLast().joined(separator: ", ") + " or " + all.suffix(1).joined()
     }()
 
-    /// Returns a result in this output format.
     func text(of result: some Reportable, _ layout: TextLayout) -> String {
         switch self {
         case .text: result.text(layout)

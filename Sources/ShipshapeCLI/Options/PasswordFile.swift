@@ -31,7 +31,6 @@ enum PasswordFile {
     }
 }
 
-/// An error for a file that has no usable password.
 struct PasswordFileError: Error, CustomStringConvertible {
     let description: String
 }

@@ -38,7 +38,6 @@ struct RunFlags: ParsableArguments {
         if let allowUnsync, allowUnsync < 0 { throw ValidationError("--allow-unsync must not be negative") }
     }
 
-    /// The options of a run from these options and the settings.
     var options: RunOptions {
         var options = RunOptions(Settings.current)
         options.maxRuntime = maxRuntime?.duration

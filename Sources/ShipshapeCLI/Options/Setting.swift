@@ -42,12 +42,10 @@ enum SettingKind: Sendable {
     case text, count, flag
 }
 
-/// A setting of any type.
 protocol AnySetting: Sendable {
     /// The key in `shipshape.yml`.
     var name: String { get }
     var kind: SettingKind { get }
-    /// The meaning of the setting, as a phrase.
     var meaning: String { get }
     /// Whether the value may contain a password.
     var isSecret: Bool { get }
@@ -60,11 +58,9 @@ protocol AnySetting: Sendable {
 }
 
 extension AnySetting {
-    /// The name of the environment variable that sets the setting.
     var variable: String { "SHIPSHAPE_\(name.uppercased().replacing("-", with: "_"))" }
 }
 
-/// All settings.
 enum Known {
     static let uri = Setting<String?>(
         "uri", "the connection string, better without a password, or ${NAME} for the variable that holds it",
@@ -179,7 +175,6 @@ enum Known {
 // MARK: kinds of settings
 
 extension Setting where Value == String? {
-    /// Creates a setting whose value is any text.
     fileprivate init(_ name: String, _ meaning: String, isSecret: Bool = false) {
         self.init(name, meaning, default: nil, isSecret: isSecret) { $0 }
     }
@@ -244,7 +239,6 @@ extension Setting where Value == Duration {
 }
 
 extension Setting where Value: RawRepresentable<String> & CaseIterable {
-    /// Returns a setting whose value is one of a few words.
     fileprivate static func choice(_ name: String, _ meaning: String, default fallback: Value) -> Self {
         Self(name, meaning, default: fallback, shown: fallback.rawValue) { text in
             guard let value = Value(rawValue: text) else {

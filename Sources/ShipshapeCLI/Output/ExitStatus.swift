@@ -162,7 +162,6 @@ enum ExitStatus: Int32, Error {
         return text.utf8.count <= longestMessage ? text : text.prefix(longestMessage) + "…"
     }
 
-    /// The largest number of characters of a message, which may quote a name from a file.
     private static let longestMessage = 2_000
 
     /// Shows an error and ends the process.

@@ -143,6 +143,5 @@ extension ProgressLine: ScanProgress {
     func note(_ line: String) { note(line, level: .info) }
 
     static let ofCheck: @Sendable (Int?) -> any ScanProgress = { ProgressLine("check", total: $0, isShown: true) }
-    /// Returns a progress of a check that is not shown.
     static let hidden: @Sendable (Int?) -> any ScanProgress = { ProgressLine("check", total: $0, isShown: false) }
 }

@@ -109,7 +109,6 @@ final class Interruption: Sendable {
     /// Ends the work: from this call on, a signal ends the process at once, as before ``beginWork()``.
     func endWork() { isWorking.store(false, ordering: .relaxed) }
 
-    /// Starts to listen for signals.
     func listen() -> TerminationSignals {
         TerminationSignals { [self] in
             if isWorking.load(ordering: .relaxed) { return stop.raise() }

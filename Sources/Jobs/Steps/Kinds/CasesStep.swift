@@ -91,7 +91,6 @@ package struct CasesStep: StepKind {
             })
     }
 
-    /// Returns the reasons, each once, with the condition that one of its conditions holds.
     private static func merged(
         _ reasons: [(CompiledStep.Reason, Expression)]
     ) -> [(reason: CompiledStep.Reason, when: Expression)] {

@@ -10,7 +10,6 @@ package import ServerSchema
 package struct CombineStep: TargetRuled {
     package static let key = "combine"
 
-    /// The field that the combined text is written to.
     package let into: FieldPath
     let template: TextTemplate
     /// The fields whose values are combined, by their names in the template.

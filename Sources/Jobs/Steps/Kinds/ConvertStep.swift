@@ -19,7 +19,6 @@ package struct ConvertStep: TargetRuled, AnyDepthStep {
         case fail
     }
 
-    /// The field whose value the step converts.
     package var field: FieldPath
     let conversion: Conversion
     /// The field that the converted value is written to; `nil` converts the field in place.

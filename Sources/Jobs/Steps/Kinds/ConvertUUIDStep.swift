@@ -9,9 +9,7 @@ package import ServerSchema
 package struct ConvertUUIDStep: AnyDepthStep {
     package static let key = "convert"
 
-    /// The field whose value the step converts.
     package var field: FieldPath
-    /// The type to which the step converts, `uuid` or `string`.
     package let type: SchemaType
     /// The byte order of UUIDs of subtype 3; with `nil`, values of this subtype are skipped, because they do not show
     /// their order.
@@ -91,7 +89,6 @@ package struct ConvertUUIDStep: AnyDepthStep {
 }
 
 extension ConvertUUIDStep {
-    /// Returns whether a `convert` step of a job file is a conversion to or from a UUID.
     static func reads(_ node: YAMLNode) -> Bool {
         ["to", "from"].contains { node.hasMember($0, SchemaType.uuid.rawValue) }
     }

@@ -95,7 +95,6 @@ package struct DedupeStep: StepKind {
         return .call("$map", ["input": kept, "as": Expression("index"), "in": item(index)])
     }
 
-    /// Returns whether two elements, which may have any types, count as equal.
     private func isEqual(_ left: Expression, _ right: Expression) -> Expression {
         func isNumber(_ value: Expression) -> Expression { value.hasType("int", "long", "double", "decimal") }
         return .any([

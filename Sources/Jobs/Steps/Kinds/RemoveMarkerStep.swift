@@ -10,7 +10,6 @@ package struct RemoveMarkerStep: StepKind {
 
     let field: FieldPath
 
-    /// Creates the step that removes the given marker field.
     package init(field: FieldPath) { self.field = field }
 
     package var target: FieldPath { field }

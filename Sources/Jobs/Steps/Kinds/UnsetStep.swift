@@ -7,15 +7,12 @@ package import ServerSchema
 package struct UnsetStep: AnyDepthStep {
     package static let key = "unset"
 
-    /// The values that the step removes.
     enum When: String, CaseIterable {
         /// The step removes all values, including `null`.
         case present
-        /// The step removes only the values `null` and `undefined`.
         case null
         /// The step removes only the deprecated value `undefined`.
         case undefined
-        /// The step removes only empty objects and lists.
         case empty
     }
 

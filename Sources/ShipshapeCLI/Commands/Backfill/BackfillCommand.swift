@@ -17,7 +17,6 @@ internal import ServerSchema
 internal import Steps
 internal import SystemPackage
 
-/// The command `shipshape backfill FILE… | FOLDER`.
 struct BackfillCommand: WritingCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "backfill", "(<file> ... | <folder>)",
@@ -85,12 +84,10 @@ struct BackfillCommand: WritingCommand, ExcludingCommand {
     private static let part = Given("--part") { $0.selection.part != nil }
     private static let databases = Given("--databases") { $0.selection.databases != nil }
     private static let failures = Given("--failures") { $0.selection.failures != nil }
-    /// The options that apply to one job.
     private static let ofOne = [
         ids, part, databases, failures, Given("--no-journal") { $0.selection.noJournal },
         Given("--show-values") { $0.preview.showValues },
     ]
-    /// The options that apply to several jobs.
     private static let ofSeveral = [
         Given("--until") { $0.several.until != nil },
         Given("--again") { $0.several.again },
@@ -265,7 +262,6 @@ struct PreviewFlags: ParsableArguments {
     var showValues = false
 }
 
-/// The options for several jobs.
 struct SeveralJobsFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp("Run no job after this one, given by its name or its file.", valueName: "job"),

@@ -93,12 +93,10 @@ struct DatabaseWorks {
         }
     }
 
-    /// The time that the run has left; `nil` without a time budget.
     private var remaining: Duration? {
         flags.runFlags.maxRuntime.map { max(.zero, $0.duration - started.duration(to: .now)) }
     }
 
-    /// The reason not to start another job; `nil` to continue.
     private var reasonToStop: RunStop? {
         if stop.isRaised { return .signal }
         return remaining == .zero ? .timeBudget : nil

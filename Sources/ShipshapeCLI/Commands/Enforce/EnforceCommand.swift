@@ -8,7 +8,6 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// The command `shipshape enforce VALIDATOR`.
 struct EnforceCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "enforce", "[<validator>] --collection <db.collection>",

@@ -115,7 +115,6 @@ struct EnforceRun {
         try Console.confirm("Run it?", orElse: "nothing was changed", offTerminal: "enforce needs --yes")
     }
 
-    /// Checks every document against the validator.
     private func check() async throws -> CheckReport {
         guard let subject else { preconditionFailure("a check has a validator") }
         var run = CheckRun(

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Reporting
 
-/// The command `shipshape explain [TOPIC]`.
 struct ExplainCommand: OfflineCommand {
     static let configuration = CommandConfiguration(
         "explain", "[<topic> ...]",

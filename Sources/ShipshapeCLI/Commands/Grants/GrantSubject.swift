@@ -26,7 +26,6 @@ struct GrantSubject {
         "check", "diff", "lint", "plan", "enforce", "schema infer", "ledger show", "ledger follow", "doctor",
         "schema models", "partner plan",
     ]
-    /// The commands that have the option `--engine`.
     private static let ofEngines: Set = ["check", "plan", "ledger follow"]
     /// The commands that can do their work with privileges on the state database alone.
     private static let ofState: Set = [

@@ -5,7 +5,6 @@ internal import Files
 internal import Privileges
 internal import ServerSchema
 
-/// The command `shipshape grants [COMMAND] [FILE]`.
 struct GrantsCommand: OfflineCommand {
     static let configuration = CommandConfiguration(
         "grants", "[<command>] [<file> ...]",

@@ -3,7 +3,6 @@ internal import Check
 internal import Concurrency
 internal import Reporting
 
-/// The command `shipshape history PLACE`.
 struct HistoryCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         "history", "<place>",

@@ -6,7 +6,6 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The command `shipshape schema import FILE`.
 struct ImportCommand: OfflineCommand {
     static let configuration = CommandConfiguration(
         "schema import", "<file>",

@@ -8,7 +8,6 @@ internal import Privileges
 internal import Reporting
 internal import ServerSchema
 
-/// The command `shipshape schema infer`.
 struct InferCommand: ConnectedCommand, ExcludingCommand {
     static let configuration = CommandConfiguration(
         "schema infer",

@@ -8,7 +8,6 @@ internal import SystemPackage
 
 extension CIService: ExpressibleByArgument {}
 
-/// `shipshape init`.
 struct InitCommand: OfflineCommand {
     static let configuration = CommandConfiguration(
         "init",

@@ -33,7 +33,6 @@ struct NewProject {
                 + "an environment variable, and give the variable's name"
         }
 
-        /// The value of `uri` in the configuration.
         fileprivate var value: String {
             switch self {
             case .variable(let name): "${\(name)}"

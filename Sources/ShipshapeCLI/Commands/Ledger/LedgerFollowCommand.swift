@@ -8,7 +8,6 @@ internal import Running
 internal import ServerSchema
 internal import Watching
 
-/// The command `shipshape ledger follow SCHEMA`.
 struct LedgerFollowCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "ledger follow", "<schema>",

@@ -10,7 +10,6 @@ internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
-/// The command `shipshape ledger show [SCHEMA]`.
 struct LedgerShowCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         "ledger show", "[<schema>]",

@@ -6,7 +6,6 @@ internal import Reporting
 internal import ServerSchema
 internal import SystemPackage
 
-/// The command `shipshape schema models SCHEMA`.
 struct ModelsCommand: ConnectedCommand {
     static let configuration = CommandConfiguration(
         "schema models", "<schema> --language <language>",

@@ -11,7 +11,6 @@ internal import Scanning
 internal import ServerSchema
 internal import SystemPackage
 
-/// The command `shipshape partner …`.
 struct PartnerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "partner",
@@ -74,7 +73,6 @@ extension PartnerSubcommand {
     var protection: ProtectionFlags { arguments.protection }
 }
 
-/// The command `shipshape partner init JOB`.
 struct PartnerInitCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner init", "<job>",
@@ -172,7 +170,6 @@ struct PartnerInitCommand: PartnerSubcommand {
     }
 }
 
-/// The command `shipshape partner verify JOB`.
 struct PartnerVerifyCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner verify", "<job>",

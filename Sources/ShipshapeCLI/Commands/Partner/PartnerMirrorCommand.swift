@@ -7,7 +7,6 @@ internal import Reporting
 internal import Running
 internal import Synchronization
 
-/// The command `shipshape partner mirror JOB`.
 struct PartnerMirrorCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner mirror", "<job>",

@@ -3,7 +3,6 @@ internal import Concurrency
 internal import Partners
 internal import Running
 
-/// The command `shipshape partner cutover JOB`.
 struct PartnerCutoverCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner cutover", "<job>",
@@ -56,7 +55,6 @@ struct PartnerCutoverCommand: PartnerSubcommand {
     }
 }
 
-/// The command `shipshape partner drop JOB`.
 struct PartnerDropCommand: PartnerSubcommand {
     static let configuration = CommandConfiguration(
         "partner drop", "<job>",

@@ -52,7 +52,6 @@ extension PlanCommand {
         return try finish(plan, planner, named, named, only: asked ?? (schema.isOneFile ? namespaces.first : nil))
     }
 
-    /// The collection that `--collection` names; `nil` without it.
     var asked: Namespace? { collection.flatMap { Namespace($0) } }
 
     private func assumptions(_ engine: EngineSettings?) -> CheckOptions {

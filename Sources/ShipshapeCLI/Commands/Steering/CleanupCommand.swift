@@ -7,7 +7,6 @@ internal import Mongo
 internal import Privileges
 internal import Reporting
 
-/// The command `shipshape job cleanup JOB`.
 struct CleanupCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "job cleanup", "<job>",

@@ -3,7 +3,6 @@ import Backfill
 internal import Concurrency
 internal import JobState
 
-/// The command `shipshape job pause JOB`.
 struct PauseCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "job pause", "<job>",
@@ -36,7 +35,6 @@ struct PauseCommand: WritingCommand {
     }
 }
 
-/// The command `shipshape job resume JOB`.
 struct ResumeCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "job resume", "<job>",

@@ -6,7 +6,6 @@ internal import Jobs
 internal import Privileges
 internal import Reporting
 
-/// The command `shipshape job rebind JOB`.
 struct RebindCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         "job rebind", "<job>",
