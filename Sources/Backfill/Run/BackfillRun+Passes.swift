@@ -15,10 +15,13 @@ extension BackfillRun {
         try compileEvaluators()
         records = isDense && readsDensely ? RecordPlaces() : nil
         defer { records = nil }
-        var reader: ChunkReader?
+        var (reader, isOver) = (ChunkReader?.none, false)
         return try pass { run, amount in
-            guard let records = run.records else { return try run.next(&reader, amount) }
-            return records.isOver ? [] : [Chunk(nextIn: 0)]
+            if let records = run.records { return records.isOver ? [] : [Chunk(nextIn: 0)] }
+            guard !isOver else { return [] }
+            let chunks = try run.next(&reader, amount)
+            isOver = chunks.isEmpty
+            return chunks
         }
     }
 
