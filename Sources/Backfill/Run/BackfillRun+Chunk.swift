@@ -147,7 +147,7 @@ extension BackfillRun {
     /// Documents whose changes were undone need the job again, and the survey at the end finds them.
     mutating func resume() throws {
         guard kernel.hasFallenBack else { return }
-        while threads.next(waiting: true) != nil {}
+        try waitForThreads { _, _ in }
         guard let record = try kernel.takeFallenBack() else { return }
         progress = Progress(record)
         tally.reset()

@@ -66,10 +66,10 @@ extension BackfillRun {
         // What other threads have begun is part of the run, however it ends.
         do {
             let stopped = try chunks(next)
-            while let finished = threads.next(waiting: true) { try noteCommitted(finished) }
+            try waitForThreads { run, finished in try run.noteCommitted(finished) }
             return stopped
         } catch {
-            while let finished = threads.next(waiting: true) { try? noteCommitted(finished) }
+            try? waitForThreads { run, finished in try? run.noteCommitted(finished) }
             throw error
         }
     }
@@ -95,8 +95,12 @@ extension BackfillRun {
                 try fill(&queue, next)
             }
             guard !queue.isEmpty else {
-                guard let finished = threads.next(waiting: true) else { return nil }
-                if let stop = try take(settle(finished), of: finished.work, &queue) { return stop }
+                guard threads.areBusy else { return nil }
+                if let finished = threads.next(within: Self.patience) {
+                    if let stop = try take(settle(finished), of: finished.work, &queue) { return stop }
+                } else {
+                    try kernel.keepLease()
+                }
                 continue
             }
             let chunk = queue.removeFirst()

@@ -52,12 +52,14 @@ struct ChunkThreads {
         }
     }
 
-    /// Returns the next chunk that a thread has finished; `nil` if there is none.
-    /// - Parameter waiting: whether to wait for it, if a thread is at work.
-    mutating func next(waiting: Bool = false) -> Finished? {
-        guard !busy.isEmpty else { return nil }
-        if waiting { desk.isFinished.wait() } else { guard desk.isFinished.wait(milliseconds: 0) else { return nil } }
-        guard let finished = desk.finished.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return nil }
+    /// Whether a thread is at work.
+    var areBusy: Bool { !busy.isEmpty }
+
+    /// Returns the next chunk that a thread finishes within a time; `nil` if there is none.
+    mutating func next(within milliseconds: Int = 0) -> Finished? {
+        guard areBusy, desk.isFinished.wait(milliseconds: milliseconds),
+            let finished = desk.finished.withLock({ $0.isEmpty ? nil : $0.removeFirst() })
+        else { return nil }
         if let thread = busy.removeValue(forKey: finished.thread) {
             thread.finish()
             idle.append(thread)
@@ -82,6 +84,16 @@ extension BackfillRun {
     /// run's own thread.
     func isShared(_ chunk: Chunk) -> Bool {
         !chunk.isOwn && chunk.phase == 0 && job.phases.count == 1 && job.phases[0].isSafe
+    }
+
+    /// How long the run waits for a thread before it looks after its lease, in milliseconds.
+    static let patience = 200
+
+    /// Waits until no thread is at work, and calls `body` with each chunk that is finished then.
+    mutating func waitForThreads(_ body: (inout BackfillRun, ChunkThreads.Finished) throws -> Void) throws {
+        while threads.areBusy {
+            if let finished = threads.next(within: Self.patience) { try body(&self, finished) }
+        }
     }
 
     /// Notes a chunk that another thread has finished, if it was committed.

@@ -38,7 +38,7 @@ extension PropertyCase {
         let all = documents.values.map { BSONValue.object($0) }
         for start in stride(from: 0, to: all.count, by: 100) {
             try await database.run([
-                "insert": "oracle", "documents": .array(of: all[start..<min(start + 100, all.count)]),
+                "insert": "oracle", "documents": .array(of: Array(all[start..<min(start + 100, all.count)])),
             ])
         }
         let pipeline = try compiled().steps.filter { $0.client == nil }.map(\.stage)
