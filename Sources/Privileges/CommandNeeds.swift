@@ -122,6 +122,7 @@ package struct CommandNeeds: Sendable {
                 without: "your word is recorded, unverified")),
         CommandNeeds(
             "job rebind", steers, findsCollection,
+            .needs(.state, "remove", for: "adds up the counts of a killed run's threads"),
             .needs(.data, "find", for: "compares the documents with the job's journal")),
         CommandNeeds(
             "job cleanup", steers,

@@ -96,6 +96,37 @@ import Testing
         }
     }
 
+    /// An undo right after the kill adds up the counts of all threads, and restores what they wrote.
+    @Test func aKilledRunIsUndone() async throws {
+        try await withPeople { test in
+            let killed = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-checkpoint:60:kill")
+            #expect(killed.wasKilled)
+            try await test.mongod.waitForNoCommand(of: test.appName)
+            try await test.endLease(of: "job")
+            let count = try await written(test)
+            #expect(try await test.state.count("ranges") == 4)
+            let undo = try await test.undo()
+            #expect(undo.exitCode == 0, "\(undo.output) \(undo.errors)")
+            #expect(undo.output.contains("undid \(count.grouped) of \(count.grouped) changes"), "\(undo.output)")
+            #expect(try await test.state.count("ranges") == 1)
+            try await expect(Self.document, in: test)
+        }
+    }
+
+    /// A pass whose reader finds the documents by `_id` ends although its threads are still at work.
+    @Test func aPassByListsEndsWithThreads() async throws {
+        try await withPeople { test in
+            try test.job(
+                "some", steps: ["default: {field: email, value: \"\"}"], limits: Self.limits,
+                more: "where: {name: {$in: [p1, p2]}}")
+            let run = try await test.backfill("some", "SHIPSHAPE_LEASE_TTL=60s")
+            #expect(run.exitCode == 0, "\(run.output) \(run.errors)")
+            let due = (0..<Self.documents).count { [1, 2].contains($0 % 7) }
+            #expect(run.output.contains("changed \(due.grouped) of"), "\(run.output)")
+            #expect(try await written(test) == due)
+        }
+    }
+
     /// A user's update of all documents waits for no transaction of a killed run, once the next runner is there.
     @Test func allThreadsOfAKilledRunFreeTheirDocuments() async throws {
         try await withPeople { test in
