@@ -89,35 +89,6 @@ extension BSONView {
     }
 }
 
-extension BSONView {
-    /// Whether all bytes of the element's name are ASCII.
-    @inlinable
-    @inline(__always)
-    package func hasASCIIName(_ element: BSONElement) -> Bool {
-        isASCII(element.nameOffset, element.nameOffset &+ element.nameLength)
-    }
-
-    /// Whether all bytes of a `string` are ASCII.
-    @inlinable
-    @inline(__always)
-    package func isASCIIString(_ element: BSONElement) -> Bool {
-        isASCII(element.valueOffset &+ 4, element.valueOffset &+ element.valueLength &- 1)
-    }
-
-    /// Whether the bytes from `low` up to `high` are ASCII; reads eight bytes at a time.
-    @inlinable
-    @inline(__always)
-    package func isASCII(_ low: Int, _ high: Int) -> Bool {
-        var (at, bits) = (low, UInt64(0))
-        while at &+ 8 <= high {
-            bits |= word(at)
-            at &+= 8
-        }
-        bits |= lastWord(at) & (1 &<< UInt64(truncatingIfNeeded: (high &- at) &* 8) &- 1)
-        return bits & 0x8080_8080_8080_8080 == 0
-    }
-}
-
 extension RawSpan {
     /// Returns the bytes as text, in which bytes that are not UTF-8 are replaced.
     public func decoded() -> String {

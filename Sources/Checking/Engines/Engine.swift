@@ -22,31 +22,29 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
     case deviceSync = "device-sync"
 
     /// The engine's name in sentences.
-    public var name: String {
-        switch self {
-        case .powersync: "PowerSync"
-        case .objectbox: "ObjectBox Sync"
-        case .ditto: "Ditto"
-        case .rxdb: "RxDB"
-        case .couchbase: "Sync Gateway"
-        case .any: "at least one engine"
-        case .deviceSync: "Device Sync"
-        }
-    }
+    public var name: String { facts.name }
 
     /// The version of the engine to which the rules apply, with the source from which its behaviour is known.
-    public var version: String {
+    public var version: String { facts.version }
+
+    /// The name and the version; the numbers are the newest version that the rules describe.
+    fileprivate var facts: (name: String, newest: [UInt], version: String) {
         switch self {
         case .powersync:
-            "powersync-service 1.25.0 (332d649, August 2026; module-mongodb 0.20.1, js-bson 6.10.4) and its "
-                + "documentation "
-                + "(780aa3c)"
-        case .objectbox: "ObjectBox Sync Server 6 (core 5.1.0), by documentation (f47cf67, July 2026)"
-        case .ditto: "MongoDB connector and SDK 5.0, by documentation of August 2026"
-        case .rxdb: "RxDB 17.3, plugin replication-mongodb (16b1659; js-bson 6.10.4)"
-        case .couchbase: "Sync Gateway 4.1 and Couchbase Server 8.0, by documentation of August 2026"
-        case .any: "the engines of this page; Airbyte, olake and dsync by their reported bugs"
-        case .deviceSync: "App Services, as documented until its end in September 2025"
+            (
+                "PowerSync", [1, 25],
+                "powersync-service 1.25.0 (332d649, August 2026; module-mongodb 0.20.1, js-bson 6.10.4) and its "
+                    + "documentation (780aa3c)"
+            )
+        case .objectbox:
+            ("ObjectBox Sync", [6], "ObjectBox Sync Server 6 (core 5.1.0), by documentation (f47cf67, July 2026)")
+        case .ditto: ("Ditto", [5, 0], "MongoDB connector and SDK 5.0, by documentation of August 2026")
+        case .rxdb: ("RxDB", [17, 3], "RxDB 17.3, plugin replication-mongodb (16b1659; js-bson 6.10.4)")
+        case .couchbase:
+            ("Sync Gateway", [4, 1], "Sync Gateway 4.1 and Couchbase Server 8.0, by documentation of August 2026")
+        case .any:
+            ("at least one engine", [], "the engines of this page; Airbyte, olake and dsync by their reported bugs")
+        case .deviceSync: ("Device Sync", [], "App Services, as documented until its end in September 2025")
         }
     }
 
@@ -74,24 +72,10 @@ public struct StatedEngine: Hashable, Sendable {
             throw UnknownEngine(
                 description: "\"\(parts[1])\" is no version of \(engine.name): write one such as 1.25.0")
         }
-        let isNewer = engine.newest.lexicographicallyPrecedes(numbers.compactMap(\.self))
+        let isNewer = (engine.facts.newest + [.max]).lexicographicallyPrecedes(numbers.compactMap(\.self))
         note = (isNewer ? version : nil).map { [engine] in
             "\(engine.name) \($0) is newer than the rules, which are those of \(engine.version): it may behave "
                 + "differently"
-        }
-    }
-}
-
-extension Engine {
-    /// The numbers of the newest version that the rules describe; empty if the engine has no versions.
-    fileprivate var newest: [UInt] {
-        switch self {
-        case .powersync: [1, 25, .max]
-        case .objectbox: [6, .max]
-        case .ditto: [5, 0, .max]
-        case .rxdb: [17, 3, .max]
-        case .couchbase: [4, 1, .max]
-        case .any, .deviceSync: [.max]
         }
     }
 }

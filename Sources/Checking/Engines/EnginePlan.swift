@@ -93,29 +93,15 @@ struct EnginePlan: Sendable {
             var level = Level.certain
         }
 
-        var depth = Limit()
-        var fields = Limit()
-        /// The limit on the bytes of the document.
-        var size = Limit()
+        /// The limits of the conditions of these names.
+        var (depth, fields, size, rowUnits, rowBytes, idSize) = (
+            Limit(), Limit(), Limit(), Limit(), Limit(), Limit()
+        )
         /// The limit on the bytes of the document by a second, milder rule.
         var secondSize = Limit()
-        /// The limit on the UTF-16 code units of the document's JSON text.
-        var rowUnits = Limit()
-        /// The limit on the bytes of the document's JSON text.
-        var rowBytes = Limit()
-        var idSize = Limit()
-        /// The rule for an `_id` that is null or undefined; `nil` if the engine has none, as for all rules below.
-        var nullID: Rule?
-        /// The rule for an `_id` that JavaScript takes for false.
-        var falsyID: Rule?
-        /// The rule for an `_id` that js-bson does not read or write.
-        var unreadableID: Rule?
-        /// The rule for a document with a value that js-bson does not read.
-        var unreadable: Rule?
-        /// The rule for names of top-level fields whose values are lost.
-        var names: Rule?
-        /// The rule for texts and names that are not UTF-8.
-        var text: Rule?
+        /// The rules with the conditions of these names; `nil` if the engine has none.
+        var (nullID, falsyID, unreadableID): (Rule?, Rule?, Rule?)
+        var (unreadable, lostNames, text): (Rule?, Rule?, Rule?)
         /// The types of the values for which there are tests of a higher level than ``Level/info``.
         ///
         /// Objects, arrays and code with a scope are included if such a test also judges values inside them, or if the
@@ -144,19 +130,18 @@ struct EnginePlan: Sendable {
         self.firstNode = firstNode
         let rules = EngineRule.all(of: engine)
         guard !rules.isEmpty else { return nil }
-        for rule in rules { for condition in rule.conditions { add(condition, of: rule) } }
         for name in ["_id"] + schema.root.properties.map(\.name) {
             add(name, Field(kind: .free, rule: .anyType, level: .info, plain: .all))
         }
-        for rule in rules {
-            for condition in rule.conditions { addFields(condition, of: rule, settings, schema) }
-        }
+        for rule in rules { for condition in rule.conditions { add(condition, of: rule, settings, schema) } }
         range = table.append(names)
         compileWatched()
         harmlessSize = min(limits.size.most, limits.secondSize.most, limits.leastRowSize)
     }
 
-    private mutating func add(_ condition: EngineRule.Condition, of rule: EngineRule) {
+    private mutating func add(
+        _ condition: EngineRule.Condition, of rule: EngineRule, _ settings: EngineSettings, _ schema: CollectionSchema
+    ) {
         let limit: (Int) -> Limits.Limit = { .init(most: $0, rule: rule.rule, level: rule.level) }
         func test(_ kind: ValueTest.Kind, _ types: TypeMask, _ places: EngineRule.Places = .anywhere) -> ValueTest {
             ValueTest(kind: kind, types: types, places: places, rule: rule.rule, level: rule.level)
@@ -170,7 +155,7 @@ struct EnginePlan: Sendable {
         case .text:
             tests.append(test(.notUTF8, .texts))
             limits.text = rule.rule
-        case .lostNames: limits.names = rule.rule
+        case .lostNames: limits.lostNames = rule.rule
         case .nullID: limits.nullID = rule.rule
         case .falsyID: limits.falsyID = rule.rule
         case .unreadableID: limits.unreadableID = rule.rule
@@ -185,19 +170,31 @@ struct EnginePlan: Sendable {
         case .rowUnits(let most): limits.rowUnits = limit(most)
         case .rowBytes(let most): limits.rowBytes = limit(most)
         case .fields(let most): limits.fields = limit(most)
-        case .idSize(let most): limits.idSize = limit(most)
+        case .idSize(let most):
+            limits.idSize = limit(most)
+            addID(rule, accepting: .all, onlyUUIDs: false)
+        case .id(let types, let onlyUUIDs): addID(rule, accepting: types, onlyUUIDs: onlyUUIDs)
         case .idText: idText = rule.rule
         case .schema: unfit = rule.rule
-        case .id, .names, .column, .property, .elements, .absentList: break
+        case .names(let names):
+            for name in names { add(name, Field(kind: .forbidden, rule: rule.rule, level: rule.level, plain: [])) }
+        case .column:
+            for column in settings.columns(of: schema) { add(column, rule) }
+        case .property:
+            for property in settings.model?[schema.namespace.collection]?.properties ?? [] { add(property, rule) }
+        case .elements, .absentList: break
         }
     }
 
     private mutating func compileWatched() {
         tests = tests.filter { $0.level > .info } + tests.filter { $0.level == .info }
         seriousTestCount = tests.count { $0.level > .info }
-        if limits.unreadableID != nil, let id = names.firstIndex(of: "_id") {
-            fields[id].trueTypes = fields[id].plain.intersection([.string, .int, .long])
-            fields[id].plain.formIntersection([.objectId, .date, .timestamp, .decimal])
+        // The text of an `_id` is checked only for strings, objects and binary data. The text of another type, such as
+        // a number, hardly ever exceeds a limit of hundreds of bytes.
+        if limits.idSize.most < .max { fields[0].plain.subtract([.string, .object, .binData]) }
+        if limits.unreadableID != nil {
+            fields[0].trueTypes = fields[0].plain.intersection([.string, .int, .long])
+            fields[0].plain.formIntersection([.objectId, .date, .timestamp, .decimal])
         }
         for index in fields.indices {
             fields[index].mark = SeenNames.mark(of: table.keys[index])
@@ -222,25 +219,6 @@ struct EnginePlan: Sendable {
 // MARK: fields
 
 extension EnginePlan {
-    private mutating func addFields(
-        _ condition: EngineRule.Condition, of rule: EngineRule, _ settings: EngineSettings, _ schema: CollectionSchema
-    ) {
-        switch condition {
-        case .id(let types, let onlyUUIDs): addID(rule, accepting: types, onlyUUIDs: onlyUUIDs)
-        case .idSize: addID(rule, accepting: .all, onlyUUIDs: false)
-        case .names(let names):
-            for name in names { add(name, Field(kind: .forbidden, rule: rule.rule, level: rule.level, plain: [])) }
-        case .column:
-            for column in settings.columns(of: schema) { add(column, rule) }
-        case .property:
-            for property in settings.model?[schema.namespace.collection]?.properties ?? [] { add(property, rule) }
-        case .types, .nonFinite, .dates, .binary, .binaryLength, .legacyUUID, .text, .lostNames, .depth, .size,
-            .rowUnits, .rowBytes, .fields, .nullID, .falsyID, .unreadableID, .idText, .elements, .absentList, .schema,
-            .unreadable:
-            break
-        }
-    }
-
     /// Adds the rule for a field.
     ///
     /// Does nothing if the field's name is empty or already has a rule; `_id`, for example, may already have one.
@@ -257,40 +235,25 @@ extension EnginePlan {
 
     private mutating func addID(_ rule: EngineRule, accepting types: TypeMask, onlyUUIDs: Bool) {
         if onlyUUIDs { limits.hasOnlyUUIDs = true }
-        if let index = names.firstIndex(of: "_id"), fields[index].kind == .id {
-            return fields[index].plain.formIntersection(types)
-        }
+        if fields[0].kind == .id { return fields[0].plain.formIntersection(types) }
         var field = Field(kind: .id, rule: rule.rule, level: rule.level, plain: types, accepts: types)
         if onlyUUIDs { field.plain.remove(.binData) }
-        // The text of an `_id` is checked only for strings, objects and binary data. The text of another type, such as
-        // a number, hardly ever exceeds a limit of hundreds of bytes.
-        if limits.idSize.most < .max { field.plain.subtract([.string, .object, .binData]) }
         add("_id", field)
     }
 
     private mutating func add(_ column: ClientTable.Column, _ rule: EngineRule) {
-        let nulls: TypeMask = [.null, .undefined, .minKey, .maxKey]
-        let whole: TypeMask = [.int, .bool]
-        let expected = "value that an \(column.type) column holds"
-        switch column.type {
-        case .text:
+        let plain: TypeMask = [.null, .undefined, .minKey, .maxKey, .int, .bool]
+        let (kind, types, article): (Field.Kind, TypeMask, String) =
+            switch column.type {
             // A text column can hold any value as text, except a timestamp of more than 63 bits, which SQLite reads
             // from JSON as a real.
-            add(
-                column.name,
-                Field(kind: .text, rule: rule.rule, level: rule.level, plain: .all.subtracting(.timestamp)),
-                expected: expected.replacing("an text", with: "a text"))
-        case .integer:
-            let plain = nulls.union(whole).union(.long)
-            add(
-                column.name, Field(kind: .integer, rule: rule.rule, level: rule.level, plain: plain), expected: expected
-            )
-        case .real:
-            add(
-                column.name,
-                Field(kind: .real, rule: rule.rule, level: rule.level, plain: nulls.union(whole).union(.double)),
-                expected: expected.replacing("an real", with: "a real"))
-        }
+            case .text: (.text, .all.subtracting(.timestamp), "a")
+            case .integer: (.integer, plain.union(.long), "an")
+            case .real: (.real, plain.union(.double), "a")
+            }
+        add(
+            column.name, Field(kind: kind, rule: rule.rule, level: rule.level, plain: types),
+            expected: "value that \(article) \(column.type) column holds")
     }
 
     private mutating func add(_ property: ObjectBoxModel.Property, _ rule: EngineRule) {

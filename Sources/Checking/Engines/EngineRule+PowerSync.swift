@@ -3,7 +3,16 @@ extension EngineRule {
     /// The rules of all engines.
     ///
     /// Within an engine, the rules with the worst outcome come first.
-    public static let all: [EngineRule] = powersync + objectbox + ditto + rxdb + couchbase + any
+    public static let all: [EngineRule] = [
+        (.powersync, powersync), (.objectbox, objectbox), (.ditto, ditto), (.rxdb, rxdb), (.couchbase, couchbase),
+        (.any, any),
+    ].flatMap { (engine: Engine, rules: [EngineRule]) in
+        rules.map { rule in
+            var rule = rule
+            rule.engine = engine
+            return rule
+        }
+    }
 
     /// Returns the rule with this code; `nil` if no engine has such a rule.
     public static func named(_ code: RuleCode) -> EngineRule? { byCode[code] }
@@ -27,63 +36,56 @@ extension EngineRule {
             + "when: {$eq: [{$type: $at}, date]}}`"
     }
 
-    private static let newID = "insert the document again under another `_id`"
+    static let javaScriptRemedy = limitingDates(
+        from: #"{$numberLong: "-8640000000000000"}"#, to: #"{$numberLong: "8640000000000000"}"#)
+    static let newID = "insert the document again under another `_id`"
+    static let oneNewID = "insert one of the two again under another `_id`"
     private static let large = "store the large value elsewhere, or leave its field out of the Sync Streams"
 
     static let powersync: [EngineRule] = [
-        EngineRule(
-            .powersyncDepth, of: .powersync, .halts, if: .depth(over: 20), expected: "at most 20 levels below a field",
+        .init(
+            .powersyncDepth, .halts, if: .depth(over: 20), expected: "at most 20 levels below a field",
             remedy: "flatten the value, or move it to a collection that is not synced"),
-        EngineRule(
-            .powersyncDate, of: .powersync, .halts, if: .dates(outside: javaScriptDates),
-            expected: "date within 8.64e15 ms of 1970",
-            remedy: limitingDates(
-                from: #"{$numberLong: "-8640000000000000"}"#, to: #"{$numberLong: "8640000000000000"}"#)),
-        EngineRule(
-            .powersyncBinaryLength, of: .powersync, .halts, if: .binaryLength,
-            expected: "binary data that holds the length it states", remedy: "`unset`"),
-        EngineRule(
-            .powersyncIDRead, of: .powersync, .halts, if: .unreadableID, expected: "_id that js-bson reads and writes",
-            remedy: newID),
-        EngineRule(
-            .powersyncIDNull, of: .powersync, .halts, if: .nullID, expected: "_id that is not null", remedy: newID),
-        EngineRule(
-            .powersyncRow, of: .powersync, .halts, if: .rowBytes(over: (16 << 20) - 512),
-            expected: "row of less than 16 MiB of UTF-8", remedy: large),
-        EngineRule(
-            .powersyncSize, of: .powersync, .dropped, if: .rowUnits(over: 15 << 20), expected: "row of at most 15 MiB",
+        .init(
+            .powersyncDate, .halts, if: .dates(outside: javaScriptDates), expected: "date within 8.64e15 ms of 1970",
+            remedy: javaScriptRemedy),
+        .init(
+            .powersyncBinaryLength, .halts, if: .binaryLength, expected: "binary data that holds the length it states",
+            remedy: "`unset`"),
+        .init(
+            .powersyncIDRead, .halts, if: .unreadableID, expected: "_id that js-bson reads and writes", remedy: newID),
+        .init(.powersyncIDNull, .halts, if: .nullID, expected: "_id that is not null", remedy: newID),
+        .init(
+            .powersyncRow, .halts, if: .rowBytes(over: (16 << 20) - 512), expected: "row of less than 16 MiB of UTF-8",
             remedy: large),
-        EngineRule(
-            .powersyncID, of: .powersync, .dropped,
-            if: .id(otherThan: .all.subtracting([.minKey, .maxKey]), onlyUUIDs: true), expected: "_id that has a text",
-            remedy: newID),
-        EngineRule(
-            .powersyncIDFalsy, of: .powersync, .dropped, if: .falsyID, expected: "_id that is true in JavaScript",
-            remedy: newID),
-        EngineRule(
-            .powersyncIDText, of: .powersync, .dropped, if: .idText, expected: "_id whose text no other _id has",
-            remedy: "insert one of the two again under another `_id`"),
-        EngineRule(
-            .powersyncColumns, of: .powersync, .lostValue, if: .fields(over: 1_999), expected: "at most 1,999 fields",
+        .init(
+            .powersyncSize, .dropped, if: .rowUnits(over: 15 << 20), expected: "row of at most 15 MiB", remedy: large),
+        .init(
+            .powersyncID, .dropped, if: .id(otherThan: .all.subtracting([.minKey, .maxKey]), onlyUUIDs: true),
+            expected: "_id that has a text", remedy: newID),
+        .init(.powersyncIDFalsy, .dropped, if: .falsyID, expected: "_id that is true in JavaScript", remedy: newID),
+        .init(.powersyncIDText, .dropped, if: .idText, expected: "_id whose text no other _id has", remedy: oneNewID),
+        .init(
+            .powersyncColumns, .lostValue, if: .fields(over: 1_999), expected: "at most 1,999 fields",
             remedy: "move the fields into an object"),
-        EngineRule(
-            .powersyncType, of: .powersync, .lostValue, if: .column, expected: "value that fits the column",
+        .init(
+            .powersyncType, .lostValue, if: .column, expected: "value that fits the column",
             remedy: "`convert`, or another type of column"),
-        EngineRule(
-            .powersyncBinary, of: .powersync, .lostValue, if: .binary, expected: "UUID of subtype 4",
+        .init(
+            .powersyncBinary, .lostValue, if: .binary, expected: "UUID of subtype 4",
             remedy: "`convert` to `uuid` with `legacy`, or `base64()` in the Sync Streams for a top-level field"),
-        EngineRule(
-            .powersyncName, of: .powersync, .lostValue, if: .lostNames, expected: "name that the row keeps",
+        .init(
+            .powersyncName, .lostValue, if: .lostNames, expected: "name that the row keeps",
             remedy: "`rename`; write a document with a repeated name again"),
-        EngineRule(
-            .powersyncText, of: .powersync, .lostValue, if: .text, expected: "text that is UTF-8",
+        .init(
+            .powersyncText, .lostValue, if: .text, expected: "text that is UTF-8",
             remedy: "write the text again as UTF-8"),
-        EngineRule(
-            .powersyncNonfinite, of: .powersync, .lostValue, if: .nonFinite(at: .anywhere),
+        .init(
+            .powersyncNonfinite, .lostValue, if: .nonFinite(at: .anywhere),
             .types([.undefined, .minKey, .maxKey], at: .anywhere), expected: "finite number",
             remedy: "`unset`, or `expression`"),
-        EngineRule(
-            .powersyncMapping, of: .powersync, .changed,
+        .init(
+            .powersyncMapping, .changed,
             if: .types(
                 [.decimal, .date, .objectId, .bool, .object, .array, .regex, .javascript, .timestamp], at: .top),
             expected: "text, integer or real", remedy: "none; read it so in the client"),

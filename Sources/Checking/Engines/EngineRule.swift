@@ -3,7 +3,7 @@
 /// `docs/reference/rules.md` has its meaning, an example, and its source.
 public struct EngineRule: Sendable {
     /// The engine that has the rule.
-    public let engine: Engine
+    public internal(set) var engine = Engine.any
     /// The outcome for a document that meets the rule's condition.
     public let outcome: Outcome
     /// Whether the outcome is certain.
@@ -22,10 +22,10 @@ public struct EngineRule: Sendable {
     public var code: RuleCode { rule.code }
 
     init(
-        _ rule: Rule, of engine: Engine, _ outcome: Outcome, isCertain: Bool = true, if conditions: Condition...,
-        expected: String, remedy: String
+        _ rule: Rule, _ outcome: Outcome, isCertain: Bool = true, if conditions: Condition..., expected: String,
+        remedy: String
     ) {
-        (self.rule, self.engine, self.outcome, self.isCertain) = (rule, engine, outcome, isCertain)
+        (self.rule, self.outcome, self.isCertain) = (rule, outcome, isCertain)
         (self.conditions, self.expected, self.remedy) = (conditions, expected, remedy)
     }
 

@@ -33,7 +33,7 @@ struct EngineWalker: ~Escapable {
         self.wantsInfo = wantsInfo
         levels = plan.limits.levels
         (earliest, latest) = (plan.limits.earliest, plan.limits.latest)
-        judgesNames = plan.limits.names != nil
+        judgesNames = plan.limits.lostNames != nil
         judgesText = plan.limits.text != nil
         watched = wantsInfo ? plan.limits.watched.union(plan.limits.watchedForInfo) : plan.limits.watched
         quick = wantsInfo ? [] : plan.limits.quick
@@ -139,7 +139,7 @@ extension EngineWalker {
         var position = view.firstPosition
         while let element = try view.step(&position) {
             let type = TypeMask(element.type)
-            if judgesText, !isArray, !view.hasASCIIName(element) { invalidName(element, of: view, into: &sink) }
+            if judgesText, !isArray { invalidName(element, of: view, into: &sink) }
             // The values inside an object or array are judged one by one, so that no level reads all levels below it.
             guard watched.contains(type), !isPassing(element, of: view, levels: -1) else { continue }
             if isArray { sink.enter(.elements) } else { sink.enter(field: element, of: view) }
@@ -226,15 +226,13 @@ extension EngineWalker {
         into sink: inout Sink
     ) throws(BSONError) {
         let type = TypeMask(element.type)
-        let rule: Rule? =
+        let (rule, detail): (Rule?, Found.Detail) =
             if type == .null || type == .undefined {
-                limits[0].nullID
+                (limits[0].nullID, .none)
             } else if let unreadable = limits[0].unreadableID, try !view.isReadableByScript(element, as: .key) {
-                unreadable
-            } else { view.isFalseInScript(element) ? limits[0].falsyID : nil }
+                (unreadable, .unreadable)
+            } else { (view.isFalseInScript(element) ? limits[0].falsyID : nil, .falsy) }
         if let rule {
-            let detail =
-                rule == limits[0].unreadableID ? Found.Detail.unreadable : rule == limits[0].falsyID ? .falsy : .none
             sink.report(Finding(rule, .certain, node: node, Found(element.type, detail)))
         } else if !field.accepts.contains(type) {
             sink.report(Finding(field.rule, field.level, node: node, Found(element.type)))
@@ -349,7 +347,7 @@ extension EngineWalker {
     private func name<Sink: FindingSink>(
         _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
     ) throws(BSONError) {
-        guard let rule = limits[0].names else { return }
+        guard let rule = limits[0].lostNames else { return }
         func report(_ element: BSONElement, _ detail: Found.Detail) {
             sink.enter(field: element, of: view)
             sink.report(Finding(rule, .certain, node: root, Found(element.type, detail)))
@@ -428,13 +426,11 @@ extension EngineWalker {
         in view: borrowing BSONView, into sink: inout Sink
     ) throws(BSONError) {
         for index in fields.indices where fields[index].isList {
-            var found = -1
-            var isPresent = false
-            var position = view.firstPosition
-            while try lookup.next(&position, in: view, among: range, expected: index, found: &found) != nil {
-                if found == index { isPresent = true }
+            var (position, isAbsent) = (view.firstPosition, true)
+            while let element = try view.next(&position) {
+                if lookup.position(of: element, in: view, among: range, expected: index) == index { isAbsent = false }
             }
-            if !isPresent { sink.report(Finding(.objectboxNull, .info, node: root &+ 1 &+ index, .missing)) }
+            if isAbsent { sink.report(Finding(.objectboxNull, .info, node: root &+ 1 &+ index, .missing)) }
         }
     }
 }

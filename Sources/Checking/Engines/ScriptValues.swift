@@ -255,14 +255,9 @@ struct ScriptPattern {
             at += most
             return Int(text, radix: radix)
         }
-        switch Unicode.Scalar(units[at - 1]) ?? "?" {
+        let escaped = Unicode.Scalar(units[at - 1]) ?? "?"
+        switch escaped {
         case "d", "D", "w", "W", "s", "S": return -1
-        case "b": return 8
-        case "t": return 9
-        case "n": return 10
-        case "v": return 11
-        case "f": return 12
-        case "r": return 13
         case "x": return number(2, 16) ?? 0x78
         case "u": return number(4, 16) ?? 0x75
         case "0"..."7":
@@ -281,7 +276,7 @@ struct ScriptPattern {
             }
             at -= 1
             return 0x5C
-        default: return Int(units[at - 1])
+        default: return ["b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13][escaped] ?? Int(units[at - 1])
         }
     }
 }
