@@ -103,19 +103,25 @@ struct JSONText {
 
     private mutating func append(quoted text: [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        let (letters, digits) = (Self.letters, Array("0123456789abcdef".utf8))
         for byte in text {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 8: append("\\b")
-            case 9: append("\\t")
-            case 10: append("\\n")
-            case 12: append("\\f")
-            case 13: append("\\r")
-            case 0..<0x20: append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
-            default: bytes.append(byte)
+            let letter = byte < letters.count ? letters[Int(byte)] : 0
+            if letter == 0 {
+                bytes.append(byte)
+                continue
             }
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(letter)
+            guard letter == UInt8(ascii: "u") else { continue }
+            for digit in [0, 0, byte >> 4, byte & 15] { bytes.append(digits[Int(digit)]) }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// For each character up to the backslash, the letter of its escape; 0 if it needs no escape.
+    private static let letters: [UInt8] = (0...UInt8(ascii: "\\")).map { byte in
+        let short: [UInt8: Unicode.Scalar] = [8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: "\"", 0x5C: "\\"]
+        return short[byte].map { UInt8(ascii: $0) } ?? (byte < 0x20 ? UInt8(ascii: "u") : 0)
     }
 }
 
@@ -227,17 +233,15 @@ extension BSONValue {
 
     /// Returns a date as JavaScript's `toISOString` writes it: years outside 0 to 9999 have a sign and six digits.
     private static func text(ofDate milliseconds: Int64) -> String {
-        func padded(_ number: Int, _ digits: Int) -> String {
+        func padded(_ number: UInt, _ digits: Int) -> String {
             String(repeating: "0", count: max(0, digits - "\(number)".utf8.count)) + "\(number)"
         }
-        let text = ServerTime(milliseconds: milliseconds).iso8601
-        let isBefore = text.hasPrefix("-")
-        let year = text.dropFirst(isBefore ? 1 : 0).prefix { $0 != "-" }
-        let rest = text.dropFirst(year.count + (isBefore ? 1 : 0)).dropLast()
-        let number = Int(year) ?? 0
-        let sign = isBefore ? "-" : number > 9_999 ? "+" : ""
-        let fraction = padded(Int(milliseconds % 1_000 + 1_000) % 1_000, 3)
-        return "\(sign)\(padded(number, sign.isEmpty ? 4 : 6))\(rest).\(fraction)Z"
+        let text = ServerTime(milliseconds: milliseconds).iso8601.dropLast()
+        let rest = text.suffix("-04-20T00:00:00".count)
+        let year = Int(text.dropLast(rest.count)) ?? 0
+        let sign = year < 0 ? "-" : year > 9_999 ? "+" : ""
+        let fraction = padded(UInt(milliseconds % 1_000 + 1_000) % 1_000, 3)
+        return "\(sign)\(padded(year.magnitude, sign.isEmpty ? 4 : 6))\(rest).\(fraction)Z"
     }
 
     private static func text(ofUUID bytes: [UInt8]) -> String {
