@@ -19,30 +19,34 @@ struct FindingPlanner {
     ///
     /// The groups after them fill fields at other paths with the values that the user states with `--default`.
     ///
-    /// Steps that remove fields come last.
+    /// Steps that remove fields come last, unless the engine halts at what they remove and no other step reads it.
     func groups(for findings: [ViolationGroup]) -> [FieldGroup] {
         let byPath = Dictionary(grouping: findings, by: \.violation.path)
         var rest = fields
         rest.stated = fields.stated.filter { byPath[$0.key] == nil }
         // What halts the engine comes first, because the engine is only useful again without it.
-        func outcome(_ path: SchemaPath) -> EngineRule.Outcome {
-            (byPath[path] ?? []).compactMap { EngineRule.named($0.violation.rule)?.outcome }.max() ?? .changed
+        let byOutcome = byPath.sorted { ($1.value.outcome, $0.key) < ($0.value.outcome, $1.key) }
+        let groups = byOutcome.map { path, findings in
+            group(at: path, for: findings.sorted { [$1].outcome < [$0].outcome })
         }
-        let paths = byPath.keys.sorted { (outcome($1), $0) < (outcome($0), $1) }
-        let groups = paths.map { group(at: $0, for: byPath[$0] ?? []) }
         let stated = CollectionPlanner(fields: rest, changes: []).groups()
-        return Self.withRemovalsLast(CollectionPlanner.orderedSets(Self.joined(groups + stated)))
+        let all = CollectionPlanner.orderedSets(Self.joined(groups + stated))
+        guard findings.outcome == .halts else { return Self.withRemovalsLast(all) }
+        let haltingFirst = Self.withRemovalsLast(all) { $0.violations.outcome < .halts }
+        return stage.refusal(of: haltingFirst.flatMap(\.steps)) == nil ? haltingFirst : Self.withRemovalsLast(all)
     }
 
     /// Moves the steps that remove fields to the end: first the removals inside objects, then the removals of the
     /// objects.
     ///
     /// A job file is refused if a step reads a field that an earlier step removes.
-    private static func withRemovalsLast(_ groups: [FieldGroup]) -> [FieldGroup] {
+    private static func withRemovalsLast(
+        _ groups: [FieldGroup], where isMoved: (PlanEntry) -> Bool = { _ in true }
+    ) -> [FieldGroup] {
         func divided(_ areRemovals: Bool) -> [FieldGroup] {
             groups.map { group in
                 var part = FieldGroup(path: group.path)
-                part.entries = group.entries.filter { ($0.step?.kind == "unset") == areRemovals }
+                part.entries = group.entries.filter { ($0.step?.kind == "unset" && isMoved($0)) == areRemovals }
                 return part
             }
         }
@@ -147,6 +151,11 @@ struct FindingPlanner {
         }
         return joined
     }
+}
+
+extension [ViolationGroup] {
+    /// The worst outcome in the sync engine; that of a change for findings of a schema.
+    var outcome: EngineRule.Outcome { compactMap(\.outcome).max() ?? .changed }
 }
 
 extension PlanEntry {

@@ -23,7 +23,10 @@ extension Planner {
         let failing = report.total.unexcepted
         plan.failing = failing.certain + (includesPossible ? failing.possible : 0)
         var (possible, accepted) = (0, 0)
-        for collection in report.collections where collection.isCounted {
+        let collections = report.collections.sorted {
+            ($1.groups.outcome, $0.namespace) < ($0.groups.outcome, $1.namespace)
+        }
+        for collection in collections where collection.isCounted {
             let groups = collection.groups.filter { $0.exception == nil }
             accepted += collection.groups.count - groups.count
             let findings = groups.filter { $0.violation.level >= (includesPossible ? .possible : .certain) }

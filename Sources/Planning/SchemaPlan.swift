@@ -9,7 +9,8 @@ package import ServerSchema
 package struct SchemaPlan: Sendable {
     /// The dialect of both schemas; that of a client if the newer one stands for it.
     package var dialect: Dialect
-    /// The collections that a change or a value stated by the user affects, sorted by namespace.
+    /// The collections that a change or a value stated by the user affects, sorted by namespace; in a
+    /// plan of repairs, those at which an engine halts come first.
     package var collections: [CollectionPlan]
     /// Entries for changes that affect the app as a whole and no single collection.
     package var remarks: [PlanEntry]

@@ -47,6 +47,18 @@ import Testing
         #expect(plan.collections.allSatisfy { $0.validator == nil })
     }
 
+    /// The step that removes such a value comes last only if another step reads the field.
+    @Test func theRemovalOfWhatHaltsTheEngineComesFirst() throws {
+        let wrong = BSONValue.binary(subtype: 2, bytes: [9, 0, 0, 0, 1])
+        let first = try plan([["_id": 1, "a": .double(.nan), "o": ["b": wrong], "z": wrong]])
+        #expect(first.jobs.flatMap(\.steps).map { $0.text(of: "field") } == ["o.b", "z", "a"])
+        let roles = first.jobs.flatMap(\.entries).map { $0.step == nil ? "remark" : "step" }
+        #expect(roles == ["step", "remark", "step", "remark", "step"])
+        let last = try plan(
+            [["_id": 1, "z": wrong], ["_id": 2, "z": "x"]], columns: [.init(name: "z", type: .integer)])
+        #expect(steps(last) == ["convert: {field: z, to: long}", "unset: {field: z}"])
+    }
+
     @Test func aDateBecomesTheNearestThatAClientHolds() throws {
         let steps = try steps(plan([["_id": 1, "at": Self.far]]))
         #expect(

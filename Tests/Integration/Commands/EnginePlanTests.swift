@@ -44,7 +44,10 @@ import Testing
             let dry = try line("shipshape backfill --dry-run", in: planned)
             let file = try #require(dry.split(separator: " ").last)
             let job = try String(contentsOfFile: folder.path.appending("\(file)").string, encoding: .utf8)
-            let places = ["field: at,", "field: chain,", "field: photo}", "field: log,", "__proto__", "field: price,"]
+            let places = [
+                "field: at,", "field: chain,", "\n  - unset: {field: photo}", "field: log,", "__proto__",
+                "field: price,",
+            ]
             let order = places.map { job.range(of: $0)?.lowerBound }
             #expect(!order.contains(nil) && order.compactMap(\.self) == order.compactMap(\.self).sorted(), "\(job)")
             #expect((try await run(dry).exitCode ?? 64) < 64)
@@ -85,6 +88,31 @@ import Testing
             ])
             #expect(run.output.contains("expression: {field: at"), "\(run.output)\(run.errors)")
             #expect(run.errors.contains("1 job repairs 500 of 500 documents."), "\(run.errors)")
+        }
+    }
+
+    @Test func collectionsAtWhichTheEngineHaltsComeFirst() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("A", [["_id": "a", "x": .double(.nan)]])
+            try await database.fill("B", [["_id": "a", "x": .double(.nan), "at": Self.far]])
+            let run = try await Program.run([
+                "plan", "--engine", "powersync", "--uri", Mongod.shared.uri, "SHIPSHAPE_DATABASE=\(database.name)",
+            ])
+            let places = ["A", "B"].map { run.output.range(of: "\(database.name).\($0)")?.lowerBound }
+            let (lost, halting) = (try #require(places[0]), try #require(places[1]))
+            #expect(halting < lost, "\(run.output)\(run.errors)")
+        }
+    }
+
+    /// Each control character becomes seven characters of the row.
+    @Test func aDocumentOfNearly16MiBIsJudged() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let text = BSONValue.string(String(repeating: "\u{1}", count: 15_900_000))
+            try await database.fill("Task", [["_id": "a", "log": ["text": text]]])
+            let run = try await Program.run([
+                "check", "--engine", "powersync", "--collection", "\(database.name).Task", "--uri", Mongod.shared.uri,
+            ])
+            #expect(run.output.hasPrefix("1 document never arrives in PowerSync."), "\(run.output)\(run.errors)")
         }
     }
 
