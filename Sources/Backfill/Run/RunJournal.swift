@@ -74,8 +74,8 @@ struct RunJournal: Sendable {
 
 /// Numbers the chunks of a run in the journal.
 ///
-/// A transaction takes its number after its first read. The server refuses the transaction if it writes what another one
-/// has written since that read, so a chunk that builds on another one always has the greater number.
+/// A transaction takes its number after its first read. The server refuses the transaction if it writes what another
+/// one has written since that read, so a chunk that builds on another one always has the greater number.
 final class JournalNumbers: Sendable {
     private let last = Mutex<Int64>(0)
 

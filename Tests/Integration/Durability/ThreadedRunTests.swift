@@ -43,7 +43,7 @@ import Testing
         try await test.database.count("people", ["email": ["$exists": true]])
     }
 
-    /// In mid-run, each thread has a record, and the command `status` shows one job.
+    /// During the run, each thread has a record, and the command `status` shows one job.
     ///
     /// At the end, the job has one record.
     @Test func aRunOnSeveralThreadsIsOneJob() async throws {
