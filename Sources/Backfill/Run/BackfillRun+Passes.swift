@@ -89,8 +89,7 @@ extension BackfillRun {
             if !plan.target.checksUUID { try checkCollection() }
             try fill(&queue, next)
             if watch?.isGivenUp == true { stopWatching() }
-            try startThreads()
-            while let chunk = queue.first, threads.hasIdle(of: limits.concurrency - 1), isShared(chunk) {
+            while let chunk = queue.first, isShared(chunk), try hasIdleThread() {
                 threads.begin(work(on: queue.removeFirst()))
                 try fill(&queue, next)
             }

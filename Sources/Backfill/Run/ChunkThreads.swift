@@ -72,10 +72,12 @@ extension BackfillRun {
     /// The number of chunks after which other threads take part; a shorter run is done without them.
     private static let alone = 8
 
-    /// Starts the threads that write chunks beside this one, once the run is known to be long enough.
-    mutating func startThreads() throws {
-        guard !threads.areStarted, limits.concurrency > 1, chunks >= Self.alone, job.phases.count == 1 else { return }
-        threads.start(try kernel.startThreads(limits.concurrency - 1))
+    /// Whether another thread can write a chunk now; starts the threads once the run is known to be long enough.
+    mutating func hasIdleThread() throws -> Bool {
+        if !threads.areStarted, limits.concurrency > 1, chunks >= Self.alone {
+            threads.start(try kernel.startThreads(limits.concurrency - 1))
+        }
+        return threads.hasIdle(of: limits.concurrency - 1)
     }
 
     /// Whether another thread may write the chunk.
