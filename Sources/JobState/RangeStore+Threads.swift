@@ -32,9 +32,10 @@ extension RangeStore {
         guard try client.count(collection, recordsOfJob) > 1 else { return nil }
         let session = try client.client.startSession()
         try session.startTransaction(commitLimit: terms.writeLimit, isLocal: !client.client.isBehindRouter)
+        let records: [BSONDocument]
         do {
             let collection = try client.collection(collection).inTransaction(of: session)
-            let records = try collection.find(recordsOfJob).documents()
+            records = try collection.find(recordsOfJob).documents()
             let sums = Self.sums(of: records).map { ($0, ["$literal": $1] as BSONValue) }
             try collection.update([UpdateStatement(owned(lease), [["$set": .object(BSONDocument(sums))]])])
             let others = records.filter { Self.thread(of: $0) != 0 }.compactMap { $0["_id"] }
@@ -44,7 +45,7 @@ extension RangeStore {
             session.abortTransaction()
             throw error
         }
-        return try document()
+        return try Self.joined(records)
     }
 
     /// A filter for the records of all threads of the job.

@@ -27,24 +27,25 @@ extension BackfillRun {
     /// Takes a chunk through the procedure.
     ///
     /// If the unsync budget has too little room for all documents of the chunk, only the first ones are written.
-    mutating func attempt(_ chunk: Chunk) throws -> Attempt {
-        var needing = chunk
-        do { return try attempt(once: chunk, &needing) } catch is RoomNeeded {
+    mutating func attempt(_ work: ChunkWork) throws -> Attempt {
+        var needing = work.chunk
+        do { return try attempt(once: work, &needing) } catch is RoomNeeded {
             // Documents that were repaired may give room. The budget reads what a majority has, so a majority must have
             // all chunks before it decides that a document syncs.
             try kernel.renew()
             try resume()
             try freeRepaired()
             account.headroom = nil
-            do { return try attempt(once: needing, &needing) } catch let needed as RoomNeeded {
+            do { return try attempt(once: self.work(on: needing), &needing) } catch let needed as RoomNeeded {
                 return .stopped(.threshold(needed.room))
             }
         }
     }
 
-    /// - Parameter needing: set to the chunk of the documents that were found, if the unsync budget has no room.
-    private mutating func attempt(once chunk: Chunk, _ needing: inout Chunk) throws -> Attempt {
-        let work = work(on: chunk)
+    /// - Parameter needing: the chunk to try again if the unsync budget has no room; set to the documents that were
+    ///   found if the chunk had the next ones of the collection.
+    private mutating func attempt(once work: ChunkWork, _ needing: inout Chunk) throws -> Attempt {
+        let chunk = work.chunk
         if chunk.conflicts > Self.unguarded, let id = chunk.ids.first { return try guarded(work, id) }
         var (done, account, tries) = (ChunkWork.Done(), account, 0)
         let outcome = Result {
@@ -59,7 +60,9 @@ extension BackfillRun {
             }
         }
         done.end()
-        if case .failure(is RoomNeeded) = outcome { needing = Chunk(done.found.ids, phase: chunk.phase) }
+        if chunk.isNext, case .failure(is RoomNeeded) = outcome {
+            needing = Chunk(done.found.ids + done.found.rest, phase: chunk.phase)
+        }
         if case .success(.committed) = outcome { self.account = account }
         return try settle(work, done, outcome)
     }
@@ -85,7 +88,7 @@ extension BackfillRun {
             switch try outcome.get() {
             case .fallenBack:
                 try resume()
-                return .again(chunk.isNext ? [] : [chunk])
+                return .again(chunk.isNext ? chunk.parts(of: pacing.documents, found.ids + found.rest) : [chunk])
             case .abandoned:
                 progress.processed += work.isLast ? found.documents.count : 0
                 return .done(documents: 0, modified: 0, rest: rest)

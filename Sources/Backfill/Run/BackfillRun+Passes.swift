@@ -63,7 +63,7 @@ extension BackfillRun {
         _ next: (inout BackfillRun, ReadAmount) throws -> [Chunk]
     ) throws -> RunStop? {
         if runner.keepsJournal { try journal.chooseEvidence(for: job, &kernel) }
-        // What other threads have begun is part of the run, however it ends.
+        // The chunks that other threads have begun are part of the run, however it ends.
         do {
             let stopped = try chunks(next)
             try waitForThreads { run, finished in try run.noteCommitted(finished) }
@@ -102,10 +102,9 @@ extension BackfillRun {
                 }
                 continue
             }
-            let chunk = queue.removeFirst()
-            let work = work(on: chunk)
+            let work = work(on: queue.removeFirst())
             kernel.restart()
-            let attempt = try attempt(chunk)
+            let attempt = try attempt(work)
             if let stop = try take(attempt, of: work, &queue) { return stop }
             guard case .done = attempt else { continue }
             let rest = kernel.worked * limits.nice

@@ -33,7 +33,7 @@ struct ChunkWork: Sendable {
     /// The longest time for one command that writes.
     let writeLimit: Duration
 
-    /// What the transaction has done, whether or not it is committed afterwards.
+    /// The reads and writes of the transaction, whether or not it is committed afterwards.
     struct Done: Sendable {
         var found = Found()
         /// The documents that were written; empty before the first write.

@@ -13,7 +13,7 @@ import Testing
         ["_id": .integer(number), "n": .string("\(number)"), "name": .string("p\(number % 7)")]
     }
 
-    /// What the steps make of a document, by their definitions.
+    /// Returns the document that the steps make, by their definitions.
     private static func converted(_ number: Int) -> BSONDocument {
         ["_id": .integer(number), "n": .int(Int32(number)), "name": .string("p\(number % 7)"), "email": ""]
     }
