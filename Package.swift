@@ -28,19 +28,11 @@ let roomsThatWait: Set = [
     "ShipshapeCLI",
 ]
 
-/// The targets that read and judge every document.
-let roomsOfEveryDocument: Set = ["BSON", "Checking", "Evaluating"]
-
 /// Whether a release build optimizes a target.
 ///
-/// `SHIPSHAPE_OPTIMIZE` is `all` in `scripts/package` and `scripts/bench`, because their programs must be fast. It is
-/// `few` in `scripts/demo`, because the user waits for that build.
+/// `SHIPSHAPE_OPTIMIZE` is `all` in `scripts/package` and `scripts/bench`, because their programs must be fast.
 func isOptimized(_ room: String) -> Bool {
-    switch Context.environment["SHIPSHAPE_OPTIMIZE"] {
-    case "all": true
-    case "few": roomsOfEveryDocument.contains(room)
-    default: !roomsThatWait.contains(room)
-    }
+    Context.environment["SHIPSHAPE_OPTIMIZE"] == "all" || !roomsThatWait.contains(room)
 }
 
 let package = Package(
