@@ -5,18 +5,24 @@ from pathlib import Path
 
 from drawing import draw
 from image import with_palette
-from terminal import record
+from terminal import Line, record
 
 
 def recorded(folder, title, lines):
-    """Returns the SVG of commands, each with the exit code before it, as in `1 shipshape check`."""
+    """Returns the SVG of commands.
+
+    Before each command is its exit code, and how many lines of its output to show, as in `1:20 shipshape check`.
+    """
     commands = []
     for line in lines:
-        expected, command = line.split(" ", 1)
+        numbers, command = line.split(" ", 1)
+        expected, shown = numbers.split(":")
         screen, code = record(command, folder)
         if code != int(expected):
-            text = "\n".join("".join(character for character, _ in shown.cells) for shown in screen)
+            text = "\n".join("".join(character for character, _ in line.cells) for line in screen)
             sys.exit(f"scripts/pictures: {command}: exit code {code} where {expected} was expected\n{text}")
+        if len(screen) > int(shown):
+            screen = screen[: int(shown)] + [Line([("…", "2")], screen[-1].written_at)]
         commands.append((command, screen))
     return draw(commands, title)
 
