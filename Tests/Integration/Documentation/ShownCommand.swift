@@ -10,7 +10,7 @@ struct ShownCommand {
 
     /// Returns the paths, within the repository, of the pages and other files that may show commands.
     ///
-    /// The generated page `docs/reference/commands.md` is not among them.
+    /// The generated page `docs/reference/commands.md` and the pictures are not among them.
     static func files() throws -> [String] {
         let folders = ["docs", "jobs"].flatMap { folder in
             let all = FileManager.default.enumerator(atPath: Repository.path(folder).string)?.allObjects ?? []
@@ -18,7 +18,7 @@ struct ShownCommand {
         }
         let files = folders.filter { path in
             let kind = try? Repository.path(path).stat().type
-            return kind == .regular && path != "docs/reference/commands.md"
+            return kind == .regular && path != "docs/reference/commands.md" && !path.hasPrefix("docs/images/")
         }
         return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + files.sorted()
     }
