@@ -9,6 +9,8 @@ _LINE = 20
 _MARGIN = 20
 _LONGEST_PAUSE = 0.7  # A reader waits no longer than this for the next line.
 
+_PROMPT = "prompt"  # The style of the prompt, which the terminal does not have.
+
 # The colours of the terminal, in the light and in the dark.
 _COLOURS = {
     "31": ("bad", "#b3261e", "#ff8a80"),
@@ -43,6 +45,8 @@ rect {{ fill: #10161d; stroke: #2c3743; }}
 
 def _classes(style):
     parts = style.split(";")
+    if parts == [_PROMPT]:
+        return _PROMPT
     names = [_COLOURS[part][0] for part in parts if part in _COLOURS]
     return " ".join(names + (["b"] if "1" in parts else []))
 
@@ -58,25 +62,26 @@ def _runs(cells):
     return [(column, text, style) for column, text, style in runs if text.strip()]
 
 
-def _text(row, cells, delay, prompt=False):
+def _text(row, cells, delay):
     y = _MARGIN + _LINE * row + 14
     spans = []
     for column, text, style in _runs(cells):
         lead = len(text) - len(text.lstrip())
         text, column = text.strip(), column + lead
-        names = "prompt" if prompt and column == 0 else _classes(style)
+        names = _classes(style)
         marks = f' class="{names}"' if names else ""
-        spans.append(
-            f'<tspan x="{_MARGIN + _CELL * column:.1f}" textLength="{_CELL * len(text):.1f}"{marks}>{escape(text)}</tspan>'
-        )
-    return f'<text class="line" y="{y}" style="animation-delay:{delay:.2f}s">{"".join(spans)}</text>\n' if spans else ""
+        place = f'x="{_MARGIN + _CELL * column:.1f}" textLength="{_CELL * len(text):.1f}"'
+        spans.append(f"<tspan {place}{marks}>{escape(text)}</tspan>")
+    if not spans:
+        return ""
+    return f'<text class="line" y="{y}" style="animation-delay:{delay:.2f}s">{"".join(spans)}</text>\n'
 
 
 def draw(commands, title):
     """Returns an SVG of commands, each with the lines that it printed."""
     row, now, body = 0, 0.3, ""
     for command, lines in commands:
-        body += _text(row, [("$", "prompt"), (" ", "")] + [(character, "1") for character in command], now, prompt=True)
+        body += _text(row, [("$", _PROMPT), (" ", "")] + [(character, "1") for character in command], now)
         row, now, last = row + 1, now + 0.6, 0
         for line in lines:
             now += min(max(line.written_at - last, 0.03), _LONGEST_PAUSE)
