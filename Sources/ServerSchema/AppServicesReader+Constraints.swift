@@ -14,10 +14,10 @@ extension AppServicesReader {
     ) throws(SchemaError) -> Bool {
         let json = member.value
         switch keyword {
-        case .minimum: node.constraints.minimum.number = try number(json, of: keyword)
-        case .maximum: node.constraints.maximum.number = try number(json, of: keyword)
-        case .exclusiveMinimum: node.constraints.minimum.isExclusive = try flag(json, of: keyword)
-        case .exclusiveMaximum: node.constraints.maximum.isExclusive = try flag(json, of: keyword)
+        case .minimum: node.constraints.minimum.number = try LocatedBSON(json).number(of: keyword)
+        case .maximum: node.constraints.maximum.number = try LocatedBSON(json).number(of: keyword)
+        case .exclusiveMinimum: node.constraints.minimum.isExclusive = try LocatedBSON(json).flag(of: keyword)
+        case .exclusiveMaximum: node.constraints.maximum.isExclusive = try LocatedBSON(json).flag(of: keyword)
         case .multipleOf: node.constraints.multipleOf = try divisor(json)
         case .minLength: node.constraints.length.minimum = try count(json, of: keyword)
         case .maxLength: node.constraints.length.maximum = try count(json, of: keyword)
@@ -36,14 +36,8 @@ extension AppServicesReader {
         return true
     }
 
-    private func number(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> BSONValue {
-        let value = try LocatedBSON(json).bson
-        guard BSONNumber(value) != nil else { throw wrong(keyword, json, "a number") }
-        return value
-    }
-
     private func divisor(_ json: LocatedJSON) throws(SchemaError) -> BSONValue {
-        let value = try number(json, of: .multipleOf)
+        let value = try LocatedBSON(json).number(of: .multipleOf)
         let isUsable =
             switch BSONNumber(value) {
             case .integer(let number): number > 0
@@ -57,7 +51,7 @@ extension AppServicesReader {
 
     private func count(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> Int64 {
         let count: Int64? =
-            switch BSONNumber(try number(json, of: keyword)) {
+            switch BSONNumber(try LocatedBSON(json).number(of: keyword)) {
             case .integer(let value): value
             case .double(let value): Int64(exactly: value)
             default: nil
@@ -87,7 +81,7 @@ extension AppServicesReader {
     private mutating func readPattern(
         _ member: LocatedJSON.Member, into node: inout SchemaNode
     ) throws(SchemaError) -> Bool {
-        let text = try text(member.value, of: .pattern)
+        let text = try LocatedBSON(member.value).text(of: .pattern)
         if isReadable(text, mode: .characters, at: member.value.location) {
             node.constraints.pattern = text
         } else {

@@ -38,36 +38,12 @@ extension AppServicesReader {
 
     /// Reads a list of names; throws an error if a name occurs twice.
     func names(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> [String] {
-        guard case .array(let entries) = json.value else {
+        guard json.elements != nil else {
             var error = wrong(keyword, json, "a list of strings")
             if case .scalar(.bool) = json.value { error = error.advising("list the field in the object around it") }
             throw error
         }
-        var result: [String] = []
-        var seen: Set<String> = []
-        for entry in entries {
-            guard let name = entry.text else {
-                throw SchemaError(
-                    .wrongValue, at: entry.location, "\(keyword.rawValue) must list strings, not \(entry.kind)")
-            }
-            guard seen.insert(name).inserted else {
-                throw SchemaError(
-                    .duplicate, at: entry.location, "\(keyword.rawValue) lists \"\(name)\" twice", remedy: "remove one")
-            }
-            result.append(name)
-        }
-        return result
-    }
-
-    func text(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> String {
-        guard let text = json.text else { throw wrong(keyword, json, "a string") }
-        return text
-    }
-
-    /// Reads the value of a keyword that must be a boolean.
-    func flag(_ json: LocatedJSON, of keyword: Keyword) throws(SchemaError) -> Bool {
-        guard case .scalar(.bool(let flag)) = json.value else { throw wrong(keyword, json, "a boolean") }
-        return flag
+        return try LocatedBSON(json).names(of: keyword.rawValue)
     }
 
     /// Throws an error for the first name that occurs twice.

@@ -75,15 +75,15 @@ struct AppServicesReader {
         guard let keyword = Keyword(rawValue: member.name) else { return noteUnknown(member) }
         let value = member.value
         switch keyword {
-        case .title: node.title = try text(value, of: keyword)
-        case .description: node.deprecation = Deprecation(in: try text(value, of: keyword))
+        case .title: node.title = try LocatedBSON(value).text(of: keyword)
+        case .description: node.deprecation = Deprecation(in: try LocatedBSON(value).text(of: keyword))
         case .bsonType, .type: node.types = try types(value, of: keyword)
         case .required: node.required = try names(value, of: keyword)
         case .properties:
             node.hasProperties = true
             node.properties = try properties(value)
         case .items: node.items = try items(value)
-        case .uniqueItems: node.uniqueItems = try flag(value, of: keyword)
+        case .uniqueItems: node.uniqueItems = try LocatedBSON(value).flag(of: keyword)
         case .additionalProperties:
             node.hasAdditionalProperties = true
             node.additionalProperties = try additionalProperties(value, of: keyword)

@@ -6,7 +6,7 @@ extension JSONSchemaReader {
     func readObjects(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
         if let json = keywords[.required] { node.required = try names(json, of: "required") }
         if let json = keywords[.properties] {
-            guard let members = json.members else { throw wrong(.properties, json, "an object of schemas") }
+            guard let members = json.members else { throw json.wrong(.properties, "an object of schemas") }
             node.hasProperties = true
             var properties: [SchemaNode.Property] = []
             properties.reserveCapacity(members.count)
@@ -31,7 +31,7 @@ extension JSONSchemaReader {
     }
 
     private func readPatterns(_ json: LocatedBSON, into node: inout SchemaNode) throws(SchemaError) {
-        guard let members = json.members else { throw wrong(.patternProperties, json, "an object of schemas") }
+        guard let members = json.members else { throw json.wrong(.patternProperties, "an object of schemas") }
         var patterns: [SchemaNode.PatternProperty] = []
         defer { node.constraints.patternProperties = patterns }
         for member in members {
@@ -44,7 +44,7 @@ extension JSONSchemaReader {
     private func readDependencies(
         _ json: LocatedBSON, into node: inout SchemaNode, isWhole: Bool
     ) throws(SchemaError) {
-        guard let members = json.members else { throw wrong(.dependencies, json, "an object") }
+        guard let members = json.members else { throw json.wrong(.dependencies, "an object") }
         var dependencies: [Constraints.Dependency] = []
         defer { node.constraints.dependencies = dependencies }
         for member in members {
@@ -70,7 +70,7 @@ extension JSONSchemaReader {
 extension JSONSchemaReader {
     func readArrays(_ keywords: KeywordTable, into node: inout SchemaNode) throws(SchemaError) {
         if let range = try counts(keywords, .minItems, .maxItems) { node.constraints.itemCount = range }
-        if let json = keywords[.uniqueItems] { node.uniqueItems = try flag(json, of: .uniqueItems) }
+        if let json = keywords[.uniqueItems] { node.uniqueItems = try json.flag(of: .uniqueItems) }
         if let json = keywords[.items] { node.items = try items(json) }
         guard let json = keywords[.additionalItems] else { return }
         node.constraints.additionalItems = try flagOrSchema(json, of: .additionalItems)
@@ -82,7 +82,7 @@ extension JSONSchemaReader {
             for element in elements { nodes.append(try subschema(element, of: "an entry of items", isWhole: false)) }
             return .tuple(nodes)
         }
-        guard json.members != nil else { throw wrong(.items, json, "a schema or a list of schemas") }
+        guard json.members != nil else { throw json.wrong(.items, "a schema or a list of schemas") }
         return .each(try node(json, isWhole: false))
     }
 
@@ -90,7 +90,7 @@ extension JSONSchemaReader {
         _ json: LocatedBSON, of keyword: Keyword
     ) throws(SchemaError) -> SchemaNode.AdditionalProperties {
         if case .scalar(.bool(let isAllowed)) = json.value { return isAllowed ? .allowed : .forbidden }
-        guard json.members != nil else { throw wrong(keyword, json, "a boolean or a schema") }
+        guard json.members != nil else { throw json.wrong(keyword, "a boolean or a schema") }
         return .schema(try node(json, isWhole: false))
     }
 }
@@ -99,7 +99,7 @@ extension JSONSchemaReader {
 extension JSONSchemaReader {
     func readScalars(_ keywords: KeywordTable, into node: inout SchemaNode, isWhole: Bool) throws(SchemaError) {
         if let json = keywords[.pattern] {
-            let pattern = try text(json, of: .pattern)
+            let pattern = try json.text(of: .pattern)
             if !isWhole { try check(pattern, mode: .characters, at: json.location) }
             node.constraints.pattern = pattern
         }
@@ -130,13 +130,13 @@ extension JSONSchemaReader {
             }
             return nil
         }
-        var bound = Constraints.Bound(number: try number(json, of: keyword))
-        if let json = keywords[exclusive] { bound.isExclusive = try flag(json, of: exclusive) }
+        var bound = Constraints.Bound(number: try json.number(of: keyword))
+        if let json = keywords[exclusive] { bound.isExclusive = try json.flag(of: exclusive) }
         return bound
     }
 
     func divisor(_ json: LocatedBSON, isWhole: Bool) throws(SchemaError) -> BSONValue {
-        let value = try number(json, of: .multipleOf)
+        let value = try json.number(of: .multipleOf)
         let isUsable =
             switch BSONNumber(value) {
             case .integer(let number): number > 0
@@ -145,7 +145,7 @@ extension JSONSchemaReader {
                 !number.isNegative && !number.isZero && (isWhole || number.isFinite)
             case nil: false
             }
-        guard isUsable else { throw wrong(.multipleOf, json, "a number above 0") }
+        guard isUsable else { throw json.wrong(.multipleOf, "a number above 0") }
         return value
     }
 
@@ -168,7 +168,7 @@ extension JSONSchemaReader {
         ] {
             guard let json = keywords[keyword] else { continue }
             guard let elements = json.elements, !elements.isEmpty else {
-                throw wrong(keyword, json, "a list of at least one schema")
+                throw json.wrong(keyword, "a list of at least one schema")
             }
             var nodes: [SchemaNode] = []
             for element in elements {
@@ -185,7 +185,7 @@ extension JSONSchemaReader {
 
     func allowedValues(_ json: LocatedBSON) throws(SchemaError) -> [BSONValue] {
         guard let elements = json.elements, !elements.isEmpty else {
-            throw wrong(.enum, json, "a list of at least one value")
+            throw json.wrong(.enum, "a list of at least one value")
         }
         var values = DistinctValues()
         for element in elements where !values.insert(element.bson) {

@@ -39,11 +39,11 @@ struct JSONSchemaReader {
         let keywords = try KeywordTable(value, failures)
         var node = SchemaNode(location: value.location)
         try attempt { () throws(SchemaError) in
-            node.title = try keywords[.title].map { json throws(SchemaError) -> String in try text(json, of: .title) }
+            node.title = try keywords[.title].map { json throws(SchemaError) -> String in try json.text(of: .title) }
         }
         try attempt { () throws(SchemaError) in
             node.deprecation = try keywords[.description].flatMap { json throws(SchemaError) -> Deprecation? in
-                Deprecation(in: try text(json, of: .description))
+                Deprecation(in: try json.text(of: .description))
             }
         }
         try attempt { () throws(SchemaError) in try readTypes(keywords, into: &node) }
@@ -132,13 +132,13 @@ extension JSONSchemaReader {
                     remedy: "remove \(keyword.rawValue)")
             }
             node.types = try types(json, of: keyword)
-            guard !node.types.isEmpty else { throw wrong(keyword, json, "at least one type") }
+            guard !node.types.isEmpty else { throw json.wrong(keyword, "at least one type") }
         }
     }
 
     private func types(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> [SchemaType] {
         if let name = json.text { return [try type(name, json, of: keyword)] }
-        guard let elements = json.elements else { throw wrong(keyword, json, "a string or a list of strings") }
+        guard let elements = json.elements else { throw json.wrong(keyword, "a string or a list of strings") }
         var result: [SchemaType] = []
         for element in elements {
             guard let name = element.text else {
@@ -186,12 +186,12 @@ extension JSONSchemaReader {
                     remedy: "remove one")
             }
             guard let members = metadata.members, !members.isEmpty else {
-                throw wrong(.encryptMetadata, metadata, "an object that is not empty")
+                throw metadata.wrong(.encryptMetadata, "an object that is not empty")
             }
             try checkEncryption(members, of: .encryptMetadata, allowsType: false)
         }
         guard let encrypt = keywords[.encrypt] else { return }
-        guard let members = encrypt.members else { throw wrong(.encrypt, encrypt, "an object") }
+        guard let members = encrypt.members else { throw encrypt.wrong(.encrypt, "an object") }
         try checkEncryption(members, of: .encrypt, allowsType: true)
         node.types = [.binData]
         node.constraints.encryption = Constraints.Encryption()
@@ -260,29 +260,11 @@ extension JSONSchemaReader {
 
 /// Reads the values of single keywords.
 extension JSONSchemaReader {
-    func text(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> String {
-        guard let text = json.text else { throw wrong(keyword, json, "a string") }
-        return text
-    }
-
-    func flag(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> Bool {
-        guard case .scalar(.bool(let flag)) = json.value else { throw wrong(keyword, json, "a boolean") }
-        return flag
-    }
-
-    /// Reads the value of a keyword that takes a number of any BSON type, such as `minimum`.
-    func number(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> BSONValue {
-        guard case .scalar(let value) = json.value, BSONNumber(value) != nil else {
-            throw wrong(keyword, json, "a number")
-        }
-        return value
-    }
-
     /// Reads a count: a number of any type that equals a 64-bit integer of at least 0.
     func count(_ json: LocatedBSON, of keyword: Keyword) throws(SchemaError) -> Int64 {
         guard case .scalar(let value) = json.value, let number = BSONNumber(value),
             let count = number.exactInteger, count >= 0
-        else { throw wrong(keyword, json, "a whole number from 0 on") }
+        else { throw json.wrong(keyword, "a whole number from 0 on") }
         return count
     }
 
@@ -294,34 +276,7 @@ extension JSONSchemaReader {
                 "\(what) must be a list of at least one field name, not \(json.elements == nil ? json.kind : "empty")",
                 remedy: json.elements == nil ? nil : "remove it")
         }
-        var names: [String] = []
-        var seen: Set<String> = []
-        for element in elements {
-            guard let name = element.text else {
-                throw SchemaError(
-                    .wrongValue, at: element.location, "\(what) must list field names, not \(element.kind)")
-            }
-            guard seen.insert(name).inserted else {
-                throw SchemaError(
-                    .duplicate, at: element.location, "\(what) lists \"\(name)\" twice", remedy: "remove one")
-            }
-            names.append(name)
-        }
-        return names
-    }
-
-    /// Returns the error for a keyword whose value is of the wrong kind.
-    func wrong(_ keyword: Keyword, _ json: LocatedBSON, _ expected: String) -> SchemaError {
-        SchemaError(.wrongValue, at: json.location, "\(keyword.rawValue) must be \(expected), not \(found(json))")
-    }
-
-    private func found(_ json: LocatedBSON) -> String {
-        if let elements = json.elements, elements.isEmpty { return "an empty array" }
-        if case .scalar(let value) = json.value, BSONNumber(value) != nil, let text = try? value.extendedJSON(.relaxed)
-        {
-            return text
-        }
-        return json.kind
+        return try json.names(of: what)
     }
 }
 
