@@ -71,6 +71,19 @@ import Testing
             ], "\(text)")
     }
 
+    @Test(arguments: [false, true]) func aDisagreementIsShownOnceWithItsDatabases(isInAll: Bool) throws {
+        var (first, second) = (done(in: "t1", note: "one"), done(in: "t2", note: "two"))
+        first.disagreement = "the two disagree"
+        if isInAll { second.disagreement = first.disagreement }
+        // A database whose code is not 0 has a part of its own in the report.
+        let found = matrix([entry("t1", .reported(first), 1), entry("t2", .reported(second), 0)])
+        let sentence = isInAll ? "the two disagree" : "t1: the two disagree"
+        let text = found.text(.file)
+        #expect(text.contains("Note: \(sentence)\n"), "\(text)")
+        #expect(text.ranges(of: "disagree").count == 1, "\(text)")
+        #expect(try BSONDocument(extendedJSON: found.json.text)["disagreement"] == .string(sentence))
+    }
+
     @Test func aTestFailsForEachDatabaseWhoseCodeIsNot0() {
         let report = matrix([
             entry("t1", .reported(done(in: "t1", note: "")), 0), entry("t2", .failed("it failed", changed: 3), 69),

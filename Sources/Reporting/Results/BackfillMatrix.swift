@@ -40,13 +40,13 @@ package struct BackfillMatrix: Reportable {
         }
     }
 
-    /// The notes on all databases, each once, after the names of the databases that it applies to.
+    /// Returns the notes on all databases, each once, after the names of the databases that it applies to.
     ///
     /// The names are left out if the note applies to every database with a report. Notes that differ only in the name
     /// of their database count as one note, which then contains the name of the database in the job file.
-    private var notes: [String] {
+    private func distinct(_ notes: (BackfillReport) -> [String]) -> [String] {
         let notes = found.entries.flatMap { entry in
-            (entry.report?.notes ?? []).map {
+            (entry.report.map(notes) ?? []).map {
                 (text: $0.replacing(" \(entry.database).", with: " \(found.own)."), database: entry.database)
             }
         }
@@ -55,6 +55,9 @@ package struct BackfillMatrix: Reportable {
             return notes.count == found.reports.count ? text : "\(databases): \(text)"
         }
     }
+
+    /// How the program and the server disagree on the job's steps.
+    private var disagreements: [String] { distinct { [$0.disagreement].compactMap(\.self) } }
 
     package var json: JSONReport {
         JSONReport(
@@ -67,6 +70,7 @@ package struct BackfillMatrix: Reportable {
                 },
                 "not_reached": found.entries.filter { $0.state == .notReached }.map(\.database),
                 "refusal": found.refusal, "added": found.added,
+                "disagreement": disagreements.isEmpty ? nil : disagreements.joined(separator: "; "),
             ])
     }
 
@@ -106,9 +110,10 @@ package struct BackfillMatrix: Reportable {
             // The report on all databases has the notes of each database, so the part for one database does not repeat
             // them.
             part.notes = []
+            part.warnings.removeAll { $0 == reported.disagreement }
             report.reports.append((entry.database, part))
         }
-        report.notes = notes
+        (report.notes, report.warnings) = (distinct(\.notes), disagreements)
         if let refusal = found.refusal { report.warnings.append("A run would stop early: \(refusal)") }
         if !found.added.isEmpty {
             report.warnings.append("created during the run, and skipped: \(found.added.joined(separator: ", "))")

@@ -13,7 +13,13 @@ extension MigrationReport: Reportable {
                     ["file": file, "report": BackfillResult(report, showsValues: false).json.value] as ReportValue
                 },
                 "pending": remaining,
+                "disagreement": disagreements.isEmpty ? nil : disagreements.joined(separator: "; "),
             ])
+    }
+
+    /// How the program and the server disagree on the steps of the jobs.
+    private var disagreements: [String] {
+        jobs.compactMap { file, report in report.disagreement.map { "\(file): \($0)" } }
     }
 
     package var report: Report {
