@@ -6,7 +6,7 @@ extension MongoError {
     /// A write that fails with such an error may have been done, completely or in part, so only an idempotent write may
     /// be repeated.
     package var isTransient: Bool {
-        domain == .stream || isServerSelection || isOverload || Self.transientCodes.contains(code)
+        isOfConnection || isServerSelection || isOverload || Self.transientCodes.contains(code)
             || !labels.isDisjoint(with: [
                 "RetryableWriteError", "TransientTransactionError", "ResumableChangeStreamError",
                 "UnknownTransactionCommitResult",
@@ -25,6 +25,9 @@ extension MongoError {
 
     /// Whether no suitable server was found in time; the message says why.
     package var isServerSelection: Bool { domain == .serverSelection }
+
+    /// Whether an existing connection broke, or the server did not answer on it in time.
+    package var isOfConnection: Bool { domain == .stream }
 
     /// Whether the server's certificate could not be verified.
     package var isUntrusted: Bool { message.contains("certificate verify failed") }

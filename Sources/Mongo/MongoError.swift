@@ -95,9 +95,16 @@ extension MongoError {
         let domain = Domain(rawValue: error.domain)
         let number = Int(error.code)
         self.init(
-            domain, Code(rawValue: domain.isServer ? number : -number), message: error.text,
+            domain, Code(rawValue: domain.isServer ? number : -number), message: Self.sentence(for: error.text),
             codeName: reply?.errorDetail["codeName"]?.text, labels: reply?.errorLabels ?? [], host: host,
             modified: reply?.modified, modifiedAtLeast: reply?.modifiedAtLeast)
+    }
+
+    /// Returns a sentence in place of the driver's message about a command without a reply, and any other message.
+    private static func sentence(for message: String) -> String {
+        guard message.hasSuffix("socket error or timeout") else { return message }
+        let command = message.wholeMatch(of: /Failed to send "(\w+)" command with .*/).map { " the command \($0.1)" }
+        return "the server did not answer\(command ?? ""), or the connection to it broke"
     }
 
     /// Creates the error for a reply with `ok: 1` that contains a write concern error; `nil` if it contains none.

@@ -39,7 +39,7 @@ extension LocatedBSON {
     func wrong(_ keyword: Keyword, _ expected: String) -> SchemaError {
         var found = kind
         if let elements, elements.isEmpty { found = "an empty array" }
-        if case .scalar(let value) = self.value, BSONNumber(value) != nil, let text = try? value.extendedJSON(.relaxed) {
+        if case .scalar(let number) = value, BSONNumber(number) != nil, let text = try? number.extendedJSON(.relaxed) {
             found = "the number \(text)"
         }
         return SchemaError(.wrongValue, at: location, "\(keyword.rawValue) must be \(expected), not \(found)")

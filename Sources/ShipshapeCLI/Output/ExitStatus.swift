@@ -218,6 +218,10 @@ extension ExitStatus {
                 + "and use an address that is in the "
                 + "certificate)"
         }
+        if error.isOfConnection {
+            return " (check that the server and the network to it work, for example by shipshape doctor; then run this "
+                + "again)"
+        }
         if error.isServerSelection {
             return " (check the address, and that the deployment runs"
                 + (error.isHungUp
