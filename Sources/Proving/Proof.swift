@@ -9,7 +9,7 @@ package struct Proof: Sendable {
         case judging
         /// The changes that the steps of jobs make to documents.
         case computing
-        /// The order of values, the sizes of documents and the order of records.
+        /// The order of values, and the sizes of documents.
         case reading
         /// The assumptions about transactions, sessions and change streams on which the engine stands.
         case writing

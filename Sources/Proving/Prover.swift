@@ -52,6 +52,9 @@ extension Proof {
         if let open = judging.openCases {
             judging.part.restriction = "\(open) of the fixed cases were not compared: a longer --seconds compares them"
         }
+        if let open = computing.openSteps {
+            computing.part.restriction = "\(open) of the steps were not compared: a longer --seconds compares them"
+        }
         self.isStopped = isStopped()
         parts = [judging.part, computing.part, reading.part]
     }

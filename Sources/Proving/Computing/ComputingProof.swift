@@ -16,6 +16,9 @@ struct ComputingProof: GroupProof {
 
     private static let batch = 60
 
+    /// The number of steps that were not compared yet; `nil` if all were.
+    var openSteps: Int? { turn < forms.count ? forms.count - turn : nil }
+
     init(on server: MongoCollection, wireVersion: Int, seed: UInt64) {
         self.server = server
         self.wireVersion = wireVersion
@@ -24,7 +27,7 @@ struct ComputingProof: GroupProof {
     }
 
     /// Returns the phases of a job with these steps that the client computes; none if the job is refused.
-    private static func phases(_ steps: [String], wireVersion: Int) -> [PhaseComparison] {
+    static func phases(_ steps: [String], wireVersion: Int) -> [PhaseComparison] {
         let text = "job: prove\ncollection: prove.documents\nsteps:\n" + steps.map { "  - \($0)\n" }.joined()
         guard let job = try? JobFile.parse(text, path: "prove.yml"),
             let compiled = try? CompiledJob(job, active: nil, next: nil)

@@ -36,7 +36,7 @@ extension PhaseComparison.Outcome {
             }
             generated += Self.batch
             for documents in [documents, Array(rest.prefix(Self.batch))] {
-                for phase in phases { add(try phase.compare(documents, on: collection)) }
+                for phase in phases { add(try phase.compare(documents, on: collection, until: end)) }
             }
             differences = Array(differences.prefix(3))
             rest = rest.dropFirst(Self.batch)

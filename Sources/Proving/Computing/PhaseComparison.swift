@@ -53,19 +53,24 @@ package struct PhaseComparison: Sendable {
     }
 
     /// Compares both sides over documents, which the server does not store.
+    ///
+    /// If the server cannot compute a document, it is asked about the halves, down to that document.
+    /// - Parameter end: the time after which nothing is halved; `nil` for no limit.
     /// - Throws: ``MongoError`` of the connection; an error of the server about a document is counted.
     package func compare(
-        _ documents: [BSONDocument], on server: MongoCollection
+        _ documents: [BSONDocument], on server: MongoCollection, until end: ContinuousClock.Instant? = nil
     ) throws(MongoError) -> Outcome {
         guard !documents.isEmpty else { return Outcome() }
         do {
             return try outcome(documents, try answers(documents, on: server))
         } catch {
             guard error.isAnswer else { throw error }
-            guard documents.count > 1 else { return Outcome(failures: [error.message]) }
+            guard documents.count > 1, end.map({ .now < $0 }) ?? true else {
+                return Outcome(failures: [error.message])
+            }
             let half = documents.count / 2
-            var first = try compare(Array(documents[..<half]), on: server)
-            first.add(try compare(Array(documents[half...]), on: server))
+            var first = try compare(Array(documents[..<half]), on: server, until: end)
+            first.add(try compare(Array(documents[half...]), on: server, until: end))
             return first
         }
     }

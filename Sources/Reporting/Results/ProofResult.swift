@@ -32,6 +32,22 @@ package struct ProofResult: Reportable {
             + (proof.isStopped ? "; the proof was stopped before its time." : ".")
     }
 
+    /// What to do about the differences; empty if there are none.
+    private var advice: [String] {
+        let groups = Set(proof.differences.map(\.group))
+        guard !groups.isEmpty else { return [] }
+        var limits = groups.contains(.judging) ? ["do not rely on check with a validator"] : []
+        if !groups.isDisjoint(with: [.reading, .writing]) {
+            limits.append("run no job")
+        } else if groups.contains(.computing) {
+            limits.append("run jobs only with backfill --prove, which compares the steps of each")
+        }
+        return [
+            "On this server, \(limits.joined(separator: ", and ")).",
+            "Please send the file of --report proof.json to the project.",
+        ]
+    }
+
     private var repetition: String {
         "To repeat these cases: --seed \(proof.seed) (a slower run compares fewer of them)"
     }
@@ -53,7 +69,7 @@ package struct ProofResult: Reportable {
                 + ["  program: \(difference.program)", "  server:  \(difference.server)"]
             return lines.map(\.printable).joined(separator: "\n")
         }
-        if proof.refusal == nil { blocks.append(repetition) }
+        if proof.refusal == nil { blocks.append((advice + [repetition]).joined(separator: "\n")) }
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
@@ -98,7 +114,8 @@ package struct ProofResult: Reportable {
                         ].map { Report.Cell($0) })
                 })
         }
-        report.notes = proof.parts.flatMap { part in part.notes.map { "\(part.group.rawValue): \($0)" } } + [repetition]
+        report.notes = proof.parts.flatMap { part in part.notes.map { "\(part.group.rawValue): \($0)" } }
+        report.notes += advice + [repetition]
         return report
     }
 }

@@ -73,6 +73,24 @@ import Testing
         #expect(found)
     }
 
+    /// A job whose documents all fail on the server does not wait for an answer about each of them.
+    @Test func aComparisonDividesDocumentsOnlyWithinItsTime() async throws {
+        let failures = try await Mongod.shared.withDatabase { database in
+            let (pool, place) = (database.pool, database.namespace("none"))
+            return try await onOwnedThread(name: "prove") { () throws -> [Int] in
+                let client = try pool.client()
+                let step = "expression: {field: w, value: {$dateFromString: {dateString: $v}}}"
+                let phases = ComputingProof.phases([step], wireVersion: try client.hello().maxWireVersion)
+                let phase = try #require(phases.first)
+                let documents = (0..<64).map { BSONDocument([("_id", .integer($0)), ("v", "no date")]) }
+                return try [nil, ContinuousClock.now].map { end in
+                    try phase.compare(documents, on: client.collection(place), until: end).failures.count
+                }
+            }
+        }
+        #expect(failures == [64, 1])
+    }
+
     /// A difference is shown by a document of which every field matters.
     @Test func aDifferenceIsShownByASmallDocument() async throws {
         let differences = try await Mongod.shared.withDatabase { database in

@@ -33,6 +33,7 @@ import Testing
             #expect(run.exitCode == 1, "\(run.errors)")
             #expect(run.output.contains("differs from this program in"), "\(run.output)")
             #expect(run.output.contains("computing: ") && run.output.contains("split: {field: "), "\(run.output)")
+            #expect(run.output.contains("\n\nOn this server, run jobs only with backfill --prove"), "\(run.output)")
         }
     }
 
@@ -45,18 +46,33 @@ import Testing
         }
     }
 
+    /// A slow link leaves no time for most cases, and the result says so.
+    @Test func aShortProofNamesTheOpenCases() async throws {
+        let link = try await BadLink(before: Mongod.shared.host, BadLink.Faults(delay: .milliseconds(50)))
+        defer { link.close() }
+        let uri = "mongodb://\(link.host)/?directConnection=true"
+        let run = try await Program.run(["doctor", "--prove", "--seconds", "1", "--uri", uri])
+        #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
+        for subject in ["fixed cases", "steps"] {
+            #expect(run.output.contains(" of the \(subject) were not compared"), "\(run.output)")
+        }
+    }
+
     /// Each result on the page of servers is a file, which a user can add.
     @Test func theResultsOfThePageAreThoseOfItsFiles() throws {
         let page = try String(contentsOfFile: Repository.path("docs/reference/servers.md").string, encoding: .utf8)
-        let rows = page.matches(of: /\| \[([0-9.]+)\]\(proofs\/\1\.json\) \| ([0-9,]+) \| ([0-9,]+) \| .* \| 0 \|/)
-        #expect(rows.map { String($0.1) } == TestedServers.versions)
+        let rows = page.matches(
+            of: /\| \[([^\]]+)\]\(proofs\/\1\.json\) \| ([0-9,]+) \| ([0-9,]+) \| .* \| ([0-9,]+) \|/)
+        #expect(Set(rows.map { String($0.1) }).isSuperset(of: TestedServers.versions))
+        let files = try FileManager.default.contentsOfDirectory(atPath: Repository.path("docs/reference/proofs").string)
+        #expect(files.sorted() == rows.map { "\($0.1).json" }.sorted())
         for row in rows {
             let file = Repository.path("docs/reference/proofs/\(row.1).json").string
             let proof = try BSONDocument(extendedJSON: String(contentsOfFile: file, encoding: .utf8))
             #expect(proof["server"] == .string(String(row.1)))
-            #expect(proof["differences"]?.document?.isEmpty == true)
-            let cases = (proof["groups"]?.document?.values ?? []).compactMap { $0.document?["cases"]?.integer?.grouped }
-            #expect(Array(cases.prefix(2)) == [String(row.2), String(row.3)])
+            let groups = (proof["groups"]?.document?.values ?? []).compactMap(\.document)
+            #expect(groups.prefix(2).map { $0["cases"]?.integer?.grouped } == [String(row.2), String(row.3)])
+            #expect(groups.compactMap { $0["differing"]?.integer }.reduce(0, +).grouped == row.4)
         }
     }
 
@@ -78,6 +94,7 @@ import Testing
     @Test(arguments: [
         ["--write"], ["--seconds", "5"], ["--seed", "5"], ["--prove", "--settings", "list"],
         ["--prove", "--seconds", "0"], ["schemas", "--prove"],
+        ["--prove", "--strict"],
     ])
     func itsOptionsBelongTogether(_ options: [String]) async throws {
         let run = try await Program.run(["doctor"] + options)
@@ -118,6 +135,8 @@ import Testing
                 try mongod.suspend()
             })
         #expect(run.exitCode == 69, "\(run)")
+        #expect(run.errors.contains("the server did not answer the command aggregate, or the connection"), "\(run)")
+        #expect(run.errors.contains("(check that the server and the network to it work"), "\(run)")
         #expect(ContinuousClock.now - started < .seconds(40))
     }
 

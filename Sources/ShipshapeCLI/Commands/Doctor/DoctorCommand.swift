@@ -23,9 +23,8 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
             --prove compares this program with the connected server instead: generated documents are judged by \
             generated validators, changed by each kind of step, sorted and measured by both. The server computes them \
             without storing them, so a user who may read one collection can do it. With --write, the assumptions about \
-            transactions, sessions and change streams on which jobs stand are tried, too. A case for which the two \
-            differ is shown in its smallest form, and gives exit code 1: do not run jobs on that server, and send the \
-            report.
+            transactions, sessions and change streams that jobs rely on are tried, too. A case for which the two \
+            differ is shown in its smallest form, and gives exit code 1. The result then says what to do.
 
             --settings shows each setting and its source instead; secrets are not shown. A setting comes from the \
             environment variable of its name (limit from SHIPSHAPE_LIMIT), else from shipshape.yml, else it has its \
@@ -73,6 +72,7 @@ struct DoctorCommand: ConnectedCommand, ExcludingCommand {
             .needs(Given("--seconds") { $0.seconds != nil }, prove, "it is the time of the comparison"),
             .needs(Given("--seed") { $0.seed != nil }, prove, "it determines the compared cases"),
             .apart(prove, Given("--settings") { $0.settings != nil }, "each of them has its own result"),
+            .apart(prove, Given("--strict") { $0.strict }, "a comparison has no warnings"),
             .apart(prove, Given("SCHEMA") { $0.schema.isGiven }, "the compared schemas are generated"),
         ]
     }
