@@ -11,7 +11,7 @@ package struct Proof: Sendable {
         case computing
         /// The order of values, and the sizes of documents.
         case reading
-        /// The assumptions about transactions, sessions and change streams on which the engine stands.
+        /// The assumptions about transactions, sessions and change streams on which the engine relies.
         case writing
     }
 

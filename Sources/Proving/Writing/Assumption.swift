@@ -1,4 +1,4 @@
-/// An assumption about the server, on which everything that writes stands.
+/// An assumption about the server on which every write relies.
 package struct Assumption: Sendable {
     /// The name of the assumption in reports, such as "refused-statement".
     package let name: String

@@ -3,7 +3,7 @@ import Concurrency
 import JobState
 package import Mongo
 
-/// Tries the assumptions on which everything that writes stands, in a scratch collection of the state database.
+/// Tries the assumptions on which every write relies, in a scratch collection of the state database.
 package enum WritingProof {
     private static let prefix = "prove_"
     private static let noMajority = "no majority of the replica set confirms a write within 5 s"
