@@ -34,7 +34,7 @@ package enum StepCases {
         "copy: {from: 'v.[].city', to: 'v.[].town'}",
         "expression: {field: 'v.[]', value: 0, when: {$isNumber: $$CURRENT}}",
         "drop-nulls: {field: 'v.[]'}", "unwrap: {field: 'v.[]'}", "dedupe: {field: 'o.l.[]'}",
-        "dedupe: {field: v, by: equal}", "expression: {field: name, value: {$toUpper: $name}}",
+        "expression: {field: name, value: {$toUpper: $name}}",
     ]
 
     /// Steps that move values, or whose job has several parts.
