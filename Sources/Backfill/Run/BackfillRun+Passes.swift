@@ -89,20 +89,22 @@ extension BackfillRun {
             if !plan.target.checksUUID { try checkCollection() }
             try fill(&queue, next)
             if watch?.isGivenUp == true { stopWatching() }
-            while let chunk = queue.first, isShared(chunk), try hasIdleThread() {
+            while let chunk = queue.first, try isForThreads(chunk), threads.hasIdle(of: limits.concurrency) {
                 threads.begin(work(on: queue.removeFirst()))
                 try fill(&queue, next)
             }
-            guard !queue.isEmpty else {
+            guard let chunk = queue.first, try !isForThreads(chunk) else {
                 guard threads.areBusy else { return nil }
-                if let finished = threads.next(within: Self.patience) {
-                    if let stop = try take(settle(finished), of: finished.work, &queue) { return stop }
-                } else {
-                    try kernel.keepLease()
+                if let finished = threads.next(within: Self.patience),
+                    let stop = try take(settle(finished), of: finished.work, &queue)
+                {
+                    return stop
                 }
+                try kernel.keepLease()
                 continue
             }
-            let work = work(on: queue.removeFirst())
+            let work = work(on: chunk)
+            queue.removeFirst()
             kernel.restart()
             let attempt = try attempt(work)
             if let stop = try take(attempt, of: work, &queue) { return stop }

@@ -7,7 +7,10 @@ import Running
 import Steps
 import Synchronization
 
-/// The threads that write chunks beside the run's own thread, and the chunks that they have finished.
+/// The threads that write the chunks of a long run, and the chunks that they have finished.
+///
+/// The run's own thread then only hands out chunks and decides what becomes of them: a thread that had to wait until
+/// the run's own thread has written a chunk itself would be idle half of the time.
 struct ChunkThreads {
     /// A chunk whose transaction has ended on a thread.
     struct Finished: Sendable {
@@ -32,7 +35,12 @@ struct ChunkThreads {
     private var busy: [Int: WritingThread] = [:]
     private(set) var areStarted = false
 
-    mutating func start(_ threads: [WritingThread]) { (idle, areStarted) = (threads, true) }
+    mutating func start(_ threads: [WritingThread]) {
+        idle = threads
+        areStarted = true
+    }
+
+    var isEmpty: Bool { idle.isEmpty && busy.isEmpty }
 
     /// Whether a thread is idle, and fewer than `count` are at work.
     func hasIdle(of count: Int) -> Bool { !idle.isEmpty && busy.count < count }
@@ -72,20 +80,16 @@ extension BackfillRun {
     /// The number of chunks after which other threads take part; a shorter run is done without them.
     private static let alone = 8
 
-    /// Whether another thread can write a chunk now; starts the threads once the run is known to be long enough.
-    mutating func hasIdleThread() throws -> Bool {
-        if !threads.areStarted, limits.concurrency > 1, chunks >= Self.alone {
-            threads.start(try kernel.startThreads(limits.concurrency - 1))
-        }
-        return threads.hasIdle(of: limits.concurrency - 1)
-    }
-
-    /// Whether another thread may write the chunk.
+    /// Whether the threads write the chunk; starts them once the run is known to be long enough.
     ///
-    /// Documents that need room in the unsync budget, and those that were refused or in conflict, are written by the
-    /// run's own thread.
-    func isShared(_ chunk: Chunk) -> Bool {
-        !chunk.isOwn && chunk.phase == 0 && job.phases.count == 1 && job.phases[0].isSafe
+    /// The run's own thread writes documents that need room in the unsync budget, and those that were refused or in
+    /// conflict. It writes all chunks if the run rests after each one.
+    mutating func isForThreads(_ chunk: Chunk) throws -> Bool {
+        guard !chunk.isOwn, chunk.phase == 0, job.phases.count == 1, job.phases[0].isSafe, limits.concurrency > 1,
+            limits.nice == 0
+        else { return false }
+        if !threads.areStarted, chunks >= Self.alone { threads.start(try kernel.startThreads(limits.concurrency)) }
+        return !threads.isEmpty
     }
 
     /// How long the run waits for a thread before it looks after its lease, in milliseconds.

@@ -96,8 +96,13 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60))) func aLinkThatIsCutLosesNothing() async throws {
-        let tallies = try await everythingOver { BadLink.Faults(cutAfter: $0 * 3 / 2...$0 * 3) }
-        #expect(tallies[0].cuts > 0)
+        // The threads of a run share its work as their speed allows, so a run may be without a connection that carries
+        // enough bytes to be cut.
+        var cuts = 0
+        for _ in 0..<20 where cuts == 0 {
+            cuts = try await everythingOver { BadLink.Faults(cutAfter: $0...$0 * 2) }[0].cuts
+        }
+        #expect(cuts > 0)
     }
 
     @Test(.timeLimit(.minutes(60))) func aSlowLinkOfSmallPiecesLosesNothing() async throws {

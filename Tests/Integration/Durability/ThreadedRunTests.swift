@@ -6,7 +6,8 @@ import Testing
 /// A run on several threads writes, journals and counts as a run on one thread does.
 @Suite struct ThreadedRunTests {
     private static let documents = 3_000
-    private static let limits = "{chunk: {documents: 20}, concurrency: 4}"
+    private static let threads = 4
+    private static let limits = "{chunk: {documents: 20}, concurrency: \(threads)}"
     private static let steps = ["convert: {field: n, to: int}", #"default: {field: email, value: ""}"#]
 
     private static func document(_ number: Int) -> BSONDocument {
@@ -51,8 +52,8 @@ import Testing
             let run = try await test.backfill("job", "SHIPSHAPE_LEASE_TTL=60s", fault: "after-checkpoint:80:stop") {
                 program in
                 try await waitUntil("the program is stopped") { try program.isStopped }
-                #expect(try await test.state.count("ranges") == 4)
-                #expect(try await test.state.count("sessions") == 4)
+                #expect(try await test.state.count("ranges") == 1 + Self.threads)
+                #expect(try await test.state.count("sessions") == 1 + Self.threads)
                 let status = try await test.status()
                 #expect(status["changed"]?.integer == (try await test.checkpoint()?.modified))
                 #expect(status["changed"]?.integer == (try await written(test)))
@@ -104,7 +105,7 @@ import Testing
             try await test.mongod.waitForNoCommand(of: test.appName)
             try await test.endLease(of: "job")
             let count = try await written(test)
-            #expect(try await test.state.count("ranges") == 4)
+            #expect(try await test.state.count("ranges") == 1 + Self.threads)
             let undo = try await test.undo()
             #expect(undo.exitCode == 0, "\(undo.output) \(undo.errors)")
             #expect(undo.output.contains("undid \(count.grouped) of \(count.grouped) changes"), "\(undo.output)")
