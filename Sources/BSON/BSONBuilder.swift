@@ -1,12 +1,16 @@
 /// Builds a document by appending one element after another.
 public struct BSONBuilder: Sendable {
-    private var bytes: [UInt8] = [0, 0, 0, 0]
+    private var bytes: [UInt8]
 
     /// Starts an empty document.
-    public init() {}
+    public init() { bytes = [0, 0, 0, 0] }
 
     /// Starts an empty document, with memory for this number of bytes.
-    package init(capacity: Int) { bytes.reserveCapacity(capacity) }
+    package init(capacity: Int) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+        for _ in 0..<4 { bytes.append(0) }
+    }
 
     /// Starts with the elements of `document`; further elements are appended after them.
     public init(continuing document: BSONDocument) {

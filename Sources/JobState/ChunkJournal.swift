@@ -13,6 +13,8 @@ package struct ChunkJournal: Sendable {
     ///
     /// A changed document whose entry is larger has a journal document of its own.
     static let partSize = 8 << 20
+    /// The size in bytes that the key of a change seldom exceeds.
+    private static let usual = 96
     /// An upper bound of the bytes that an array element (a group or an `_id`) takes in addition to its value, for its
     /// type and its index.
     private static let overhead = 24
@@ -89,7 +91,7 @@ package struct ChunkJournal: Sendable {
     private func change(
         before: borrowing BSONView, after: borrowing BSONView, positions: [Int]?
     ) throws(BSONError) -> BSONDocument? {
-        var change = BSONBuilder()
+        var change = BSONBuilder(capacity: Self.usual)
         var isEmpty = true
         for (index, name) in touched.enumerated() {
             let (was, willBe) = (try before.find(name), try after.find(name))

@@ -22,7 +22,7 @@ package struct DocumentEvidence: Hashable, Sendable {
     /// Returns the digests of a document's fields, as ``Digest`` describes them.
     package func digest(of document: BSONDocument) throws(BSONError) -> [UInt8] {
         let view = document.view
-        var digest = Digest()
+        var digest = Digest(of: names.count)
         for name in names { digest.add(try view.find(name), of: view) }
         return digest.finish()
     }
@@ -34,7 +34,8 @@ package struct DocumentEvidence: Hashable, Sendable {
         /// The size in bytes of a document that consists of the fields that were added so far.
         private var size = 5
 
-        package init() {}
+        /// Begins the digests of this number of fields.
+        package init(of count: Int) { bytes.reserveCapacity(count * DocumentEvidence.width) }
 
         /// Adds the digest of the next field; `element` is `nil` if the document lacks the field.
         package mutating func add(_ element: BSONElement?, of document: borrowing BSONView) {

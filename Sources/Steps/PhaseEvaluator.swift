@@ -34,6 +34,8 @@ package struct PhaseEvaluator: Sendable {
 
     /// The largest size in bytes of a document that the server stores.
     private static let largest = 16 << 20
+    /// The size in bytes that the touched fields of a document seldom exceed.
+    private static let usual = 96
     /// The most documents with which the evaluator tests whether the client can evaluate the phase.
     private static let sample = 200
     /// The most documents among which the evaluator searches for the sample.
@@ -106,7 +108,8 @@ package struct PhaseEvaluator: Sendable {
             try after.view.checkArrays(in: names)
             return (try touchedFields(of: document), try touchedFields(of: after.view))
         }
-        var (before, after) = (BSONBuilder(), BSONBuilder())
+        var before = BSONBuilder(capacity: Self.usual)
+        var after = BSONBuilder(capacity: Self.usual)
         for field in touched {
             let element = if let index = field.index { frame.fields[index] } else { try document.field(field.name) }
             if let element {

@@ -108,12 +108,13 @@ extension BackfillRun {
                 return halved(chunk, found.ids + found.rest)
             case .committed:
                 try note(work, done)
-                let writtenIDs = Set(written.map(\.id))
-                let left = found.documents.map(\.id).filter { !writtenIDs.contains($0) }
-                if !work.phase.isSafe, !left.isEmpty {
-                    rest.insert(contentsOf: chunk.parts(of: left.count, left), at: 0)
+                guard written.count < found.documents.count else {
+                    return .done(documents: written.count, modified: written.count, rest: rest)
                 }
-                return .done(documents: found.documents.count - left.count, modified: written.count, rest: rest)
+                let ids = Set(written.map(\.id))
+                let left = found.documents.map(\.id).filter { !ids.contains($0) }
+                if !work.phase.isSafe { rest.insert(contentsOf: chunk.parts(of: left.count, left), at: 0) }
+                return .done(documents: written.count, modified: written.count, rest: rest)
             }
         } catch let ending as Ending {
             return .stopped(ending.stop)

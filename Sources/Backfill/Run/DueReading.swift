@@ -161,7 +161,7 @@ struct DueFinder {
     }
 
     private func digest(_ view: borrowing BSONView) throws(BSONError) -> [UInt8] {
-        var digest = DocumentEvidence.Digest()
+        var digest = DocumentEvidence.Digest(of: places.count)
         for (name, place) in zip(evidence.names, places) {
             let element = if let place { frame.fields[place] } else { try view.find(name) }
             digest.add(element, of: view)
