@@ -51,7 +51,7 @@ extension CheckReport {
         if changeSeverity == .unsafe { return (change.sentence, .error) }
         if !openMoves.isEmpty, documentsSeverity == .safe { return (change.sentence, .warning) }
         if verdict.band == .syncMightStop { return (limit.sentence, .error) }
-        return (documents.sentence, documentsSeverity == .safe ? .notice : .warning)
+        return (documents.sentence, documentsSeverity == .safe ? .notice : documents.level)
     }
 
     /// The name of the verdict, such as `documents_do_not_sync`, for programs that read the report.

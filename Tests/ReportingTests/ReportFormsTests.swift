@@ -45,6 +45,23 @@ import Testing
         #expect(try failures(FailurePolicy(documents: .none)) == (1, 1))
     }
 
+    @Test(arguments: [
+        ("run `a <b>` or `c`", "run <code>a &lt;b&gt;</code> or <code>c</code>"), ("a `b` `c", "a <code>b</code> `c"),
+        ("none", "none"),
+    ])
+    func aPageShowsCodeInSentences(_ sentence: String, _ shown: String) {
+        let report = Report(command: "check", title: "app", headline: sentence, level: .error)
+        #expect(HTMLReport(report).text.contains("<span>\(shown)</span>"))
+    }
+
+    /// The colour of the page is that of the worst part.
+    @Test func aVerdictHasTheLevelOfItsWorstPart() throws {
+        for ledgerCount in [10, 99_000] {
+            let report = CheckResult(try .fixture(ledgerCount: ledgerCount), policy: FailurePolicy()).report
+            #expect(report.level == .error && report.parts.contains { $0.level == .error })
+        }
+    }
+
     @Test func aRunThatFoundNothingHasATestCase() throws {
         let lint = LintReport(
             source: "app",

@@ -38,12 +38,12 @@ package struct HTMLReport {
             <p class="eyebrow">shipshape \(report.command)</p>
             <h1>\(report.title)</h1>
             <p class="headline"><span class="disc \(report.level)">\(icon(report.level))</span>\
-            <span>\(report.headline)</span></p>
+            <span>\(sentence: report.headline)</span></p>
             </header>
             <main>
             \([parts, facts] + figures + tables + sections + [notes])</main>
             <footer>
-            <p>\(report.headline)</p>
+            <p>\(sentence: report.headline)</p>
             <p class="release">shipshape \(Release.text)\(moment)</p>
             </footer>
             </body>
@@ -60,7 +60,7 @@ package struct HTMLReport {
             return """
                 <article class="card \(part.level)\(width)">
                 <h2>\(part.name) \(badge(part.word, part.level))</h2>
-                <p class="sentence">\(part.sentence)</p>
+                <p class="sentence">\(sentence: part.sentence)</p>
                 \(list(part.reasons))</article>
 
                 """
@@ -113,9 +113,9 @@ package struct HTMLReport {
             return """
                 <section class="findings" aria-labelledby="\(anchor)">
                 <h2 id="\(anchor)">\(section.name)</h2>
-                \(summary.isEmpty ? "" : "<p class=\"summary\">\(summary)</p>\n" as HTML)\
+                \(summary.isEmpty ? "" : "<p class=\"summary\">\(sentence: summary)</p>\n" as HTML)\
                 \(findings.isEmpty ? "" : "<table class=\"cards\">\n\(head(section.columns))\n\(findings)</table>\n" as HTML)\
-                \(section.remarks.map { "<p class=\"remark\">\($0)</p>\n" })</section>
+                \(section.remarks.map { "<p class=\"remark\">\(sentence: $0)</p>\n" })</section>
 
                 """
         }
@@ -130,7 +130,7 @@ package struct HTMLReport {
         }
         let more: [HTML] =
             (finding.place.map { ["<p class=\"place\"><code>\($0.description)</code></p>"] } ?? [])
-            + finding.details.map { "<p>\($0)</p>" }
+            + finding.details.map { "<p>\(sentence: $0)</p>" }
             + finding.commands.map { "<pre tabindex=\"0\"><code>\($0)</code></pre>" }
         let row = "<tr class=\"more\"><td colspan=\"\(columns.count)\">\(more)</td></tr>\n" as HTML
         return "<tbody>\n<tr>\(cells)</tr>\n\(more.isEmpty ? "" : row)</tbody>\n"
@@ -147,7 +147,7 @@ package struct HTMLReport {
     }
 
     private func list(_ lines: [String]) -> HTML {
-        lines.isEmpty ? "" : "<ul>\n\(lines.map { "<li>\($0)</li>\n" })</ul>\n"
+        lines.isEmpty ? "" : "<ul>\n\(lines.map { "<li>\(sentence: $0)</li>\n" })</ul>\n"
     }
 
     private func icon(_ level: Report.Level) -> HTML {

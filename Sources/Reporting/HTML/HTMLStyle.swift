@@ -111,6 +111,7 @@ enum HTMLStyle {
         .chart svg { display: block; width: 100%; min-width: 2.5rem; height: .8rem; border-radius: .2rem; }
         table tbody:last-child tr:last-child > * { border-bottom: 0; }
         code, pre { font: .85rem/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+        .headline code { font-size: 1em; }
         pre { margin: .35rem 0 0; padding: .5rem .7rem; border-radius: .4rem; background: var(--code); white-space: \
         pre-wrap; overflow-wrap: anywhere; user-select: all; -webkit-user-select: all; }
         .cards { margin-top: .6rem; }
