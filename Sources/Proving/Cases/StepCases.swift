@@ -28,6 +28,7 @@ package enum StepCases {
         "unset: {field: o.a}", "map: {field: v, values: {1: 5, 36: x, abc: def}}",
         "map: {field: v, values: {1: 2, 2: 36}, once: _done, unmapped: keep}",
         "expression: {field: w, value: {$type: $v}}", "expression: {field: v, value: {$toString: $name}}",
+        "expression: {field: w, value: [{$ne: [$v, $o]}, {$gt: [$v, 1]}, {$lte: [$v, a]}]}",
         "expression: {field: v, value: [$v], when: {$eq: [{$type: $v}, int]}, once: _done}",
         "convert: {field: 'v.[]', to: string}", "convert: {field: 'v.[].city', to: int}", "wrap: {field: 'v.[]'}",
         "default: {field: 'v.[]', value: 0, when: missingOrNull}", "unset: {field: 'v.[].city'}",
