@@ -113,23 +113,18 @@ extension BackfillRunner {
         return plan
     }
 
-    /// The size in bytes of the fields that the job writes, above which a change cannot be undone.
+    /// The size in bytes of the `_id` and the fields that the job writes or removes, above which a change cannot be
+    /// undone.
     ///
-    /// A command of undo must contain the changed fields twice: once to compare them, and once to restore them.
-    static let largest = 7_900_000
+    /// The statement that restores the fields contains them, the `_id`, and fewer than 200 bytes of its own.
+    static let largest = RestoringStatements.largest - 200
 
-    /// The names of the top-level fields that the job writes, and that undo has to compare.
-    var namesForUndo: [String] {
-        let removed = Set(
-            job.steps.flatMap { $0.step.kind.removed }.filter { $0.components.count == 1 }.map { $0.components[0] })
-        return job.whole.touched.filter { !removed.contains($0) }
-    }
+    /// The names of the `_id` and of the top-level fields that the job writes or removes.
+    var namesForUndo: Set<String> { Set(["_id"] + job.whole.touched) }
 
     /// Returns the number of documents that are too large for undo; see ``largest``.
     func countLarge(in collection: MongoCollection) throws -> Int {
-        let names = namesForUndo
-        guard !names.isEmpty else { return 0 }
-        let fields = BSONValue.object(BSONDocument(names.map { ($0, .string("$\($0)")) }))
+        let fields = BSONValue.object(BSONDocument(namesForUndo.map { ($0, .string("$\($0)")) }))
         let isLarge = Expression(["$gt": [["$bsonSize": fields], .integer(Self.largest)]])
         return try collection.countDocuments(isLarge.filter)
     }
@@ -137,8 +132,8 @@ extension BackfillRunner {
     func noteOfLarge(_ count: Int) -> [String] {
         guard count > 0 else { return [] }
         return [
-            "\(count.grouped) \(count == 1 ? "document has" : "documents have") more than 7.9 MB in fields that the "
-                + "job writes: changes there cannot be undone"
+            "\(count.grouped) \(count == 1 ? "document has" : "documents have") more than 16.7 MB in fields that the "
+                + "job writes or removes: changes there cannot be undone"
         ]
     }
 

@@ -29,7 +29,7 @@ struct PreviewCount: Sendable {
     /// The changed documents of the chunk that is being counted, and those of them with journal entries.
     private var (changed, journaled) = (0, 0)
 
-    /// The number of documents in which the fields that the job writes are too large for undo; see
+    /// The number of documents in which the fields that the job changes are too large for undo; see
     /// ``BackfillRunner/noteOfLarge(_:)``.
     var large = 0
     /// The journal entries of some changed documents of the chunk that is being counted: of the first

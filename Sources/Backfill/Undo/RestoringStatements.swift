@@ -30,12 +30,12 @@ struct RestoringStatements {
                 let other = try Restoring.statement(group, isPlaced: false, guarded: isGuarded)
             {
                 (one, isPlaced) = (other, false)
-                moved += group.map(\.id)
             }
             guard one.byteCount < Self.largest else {
                 if let only = group.first, group.count == 1 { tooLarge.append(only.id) }
                 continue
             }
+            if !isPlaced, group.first?.group.places != nil { moved += group.map(\.id) }
             groups.append(group)
             all.append(one)
         }

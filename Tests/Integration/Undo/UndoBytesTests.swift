@@ -154,18 +154,26 @@ import Testing
         }
     }
 
-    /// The old and the new value of one document are too large for one command, so undo could not restore the document.
+    /// The command that restores a document contains what the job changed of it, and has less than 16 MiB less 16 KiB.
     ///
-    /// The dry run of the job already reports that document.
-    @Test func changesTooLargeToUndoAreReportedBefore() async throws {
+    /// The dry run counts exactly the documents that undo leaves, also by a step that only the server evaluates.
+    @Test(
+        arguments: ["wrap: {field: big}", "unset: {field: big}", "expression: {field: big, value: \"$n\"}"],
+        [(9_000_000, true), (16_755_000, true), (16_770_000, false)])
+    func changesTooLargeToUndoAreReportedBefore(_ step: String, _ size: (bytes: Int, isUndone: Bool)) async throws {
         try await Mongod.shared.withBackfill { test in
-            let large = BSONValue.string(String(repeating: "x", count: 9_000_000))
-            try await test.database.fill("people", count: 3) {
-                ["_id": .integer($0), "big": $0 == 1 ? large : "small"]
-            }
-            try test.job(steps: ["wrap: {field: big}"])
+            let large = BSONValue.string(String(repeating: "x", count: size.bytes))
+            let documents: [BSONDocument] = [["_id": 0, "n": 1, "big": "small"], ["_id": 1, "n": 1, "big": large]]
+            for document in documents { try await test.database.fill("people", [document]) }
+            try test.job(steps: [step])
             let plan = try await test.backfill("job", "--dry-run", yes: false)
-            #expect(plan.output.contains("1 document has more than 7.9 MB"), "\(plan.output)\(plan.errors)")
+            let words = "1 document has more than 16.7 MB in fields that the job writes or removes"
+            #expect(plan.output.contains(words) != size.isUndone, "\(plan.output)\(plan.errors)")
+            #expect(try await test.backfill().exitCode == 0)
+            let undone = try await test.undo()
+            #expect(undone.exitCode == (size.isUndone ? 0 : 1), "\(undone.output)\(undone.errors)")
+            #expect(!(undone.output + undone.errors).contains("restored fields are at the end"))
+            #expect((try await test.database.documents("people") == documents) == size.isUndone)
         }
     }
 
