@@ -26,6 +26,14 @@ extension Decimal128 {
     }
 }
 
+extension Double {
+    /// All digits of a whole number, without an exponent.
+    package var wholeDigits: String {
+        if let number = Int64(exactly: self) { return "\(number)" }
+        return (self < 0 ? "-" : "") + DecimalExpansion(of: magnitude).allDigits.map { "\($0)" }.joined()
+    }
+}
+
 /// The decimal digits of the exact value of a finite positive double; there are at most 767.
 private struct DecimalExpansion {
     /// The digits in groups of nine, the least significant group first.
@@ -91,7 +99,7 @@ private struct DecimalExpansion {
 
     private var digitCount: Int { (limbs.count - 1) * Self.limbDigits + UInt128(limbs.last ?? 0).decimalDigits }
 
-    private var allDigits: [UInt8] {
+    var allDigits: [UInt8] {
         var digits: [UInt8] = []
         for limb in limbs {
             var rest = limb

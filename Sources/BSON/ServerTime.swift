@@ -28,6 +28,20 @@ extension ServerTime: CustomStringConvertible {
     /// The time in ISO 8601, such as `2026-11-21T19:20:11Z`.
     public var iso8601: String { "\(date)T\(time)Z" }
 
+    /// The time as JavaScript's `toISOString` writes it, such as `2026-11-21T19:20:11.005Z`.
+    ///
+    /// Years outside 0 to 9999 have a sign and six digits.
+    package var iso8601WithMilliseconds: String {
+        func padded(_ number: UInt, _ digits: Int) -> String {
+            String(repeating: "0", count: max(0, digits - "\(number)".utf8.count)) + "\(number)"
+        }
+        let year = Self.civil(seconds.dividedFloor(by: 86_400)).0
+        let sign = year < 0 ? "-" : year > 9_999 ? "+" : ""
+        let rest = iso8601.dropLast().suffix("-04-20T00:00:00".count)
+        let fraction = padded(UInt(milliseconds % 1_000 + 1_000) % 1_000, 3)
+        return "\(sign)\(padded(year.magnitude, sign.isEmpty ? 4 : 6))\(rest).\(fraction)Z"
+    }
+
     private var seconds: Int { Int(milliseconds.dividedFloor(by: 1_000)) }
 
     private var time: String {

@@ -10,13 +10,19 @@ struct Contribution: Hashable, Sendable {
     var isUnfound = false
     /// The verdict of the worst finding in the document that no exception covers; `fits` if there is none.
     var unexcepted = Verdict.fits
-    /// The consequences that the engine's rules have for the document.
-    var effect = EngineEffect()
+    /// The counts of the document alone by what the engine does with it.
+    var engine = EngineCounts()
     /// The indexes of the tally's groups that count the document.
     var groups: [Int32] = []
     /// The number of the document's findings that were not grouped, because there were too many groups or a field's
     /// name was too long.
     var overflowCount = 0
+
+    /// Adds the consequences of a finding; `rule` is that of the engine which the document breaks, if any.
+    mutating func add(_ level: Level, _ rule: EngineRule?, isExcepted: Bool) {
+        if !isExcepted { unexcepted = max(unexcepted, Verdict(level)) }
+        if let rule { engine.add(rule, level, isExcepted: isExcepted) }
+    }
 
     /// Whether a client can read the document.
     var isReadable: Bool { verdict < .certain || isUnfound }

@@ -55,7 +55,7 @@ public struct Tally: Sendable {
     /// The texts of `_id`s for which ``countEqualText(_:ledger:)`` has counted a document.
     var equalTexts: Set<[UInt8]> = []
     /// The types of the documents' `_id`s; collected only if the engine has a rule against `_id`s with equal texts.
-    private(set) var idTypes = IDTypes()
+    private(set) var idTypes: TypeMask = []
     private let notesIDTypes: Bool
     let active: ActiveSchema
     let exceptions: ExceptionIndex
@@ -114,7 +114,7 @@ public struct Tally: Sendable {
         self.options = options
         collector = FindingCollector(minimum: options.includesInfo ? .info : .warning, keepsValues: options.keepsValues)
         if schema.hasEngine { counts.engine = EngineCounts() }
-        notesIDTypes = schema.engine?.idText != nil
+        notesIDTypes = schema.comparesIDTexts
         if case .notAsked = active { return }
         counts.changes = VerdictChanges()
     }
@@ -130,7 +130,7 @@ public struct Tally: Sendable {
     ) throws(BSONError) -> Verdict {
         let verdict = validating ? try schema.validate(document) : try schema.check(document)
         let before = try activeVerdict(document)
-        if notesIDTypes { try idTypes.note(document) }
+        if notesIDTypes { try idTypes.note(idOf: document) }
         if verdict == .fits, !options.includesInfo {
             counts.add(verdict, active: before, unexcepted: verdict, isInLedger: false)
             lastContribution = ContributionTable.numberOfFitting(active: before)
@@ -158,32 +158,23 @@ public struct Tally: Sendable {
         try schema.collect(document, into: &collector)
         let id = try Self.id(of: document)
         let isInLedger = verdict >= .possible && ledger?.contains(id, in: schema.namespace) ?? false
-        let isNew = active.map { VerdictChanges.isNew(from: $0, to: verdict) } ?? false
-        var unexcepted = Verdict.fits
         var added = Contribution(verdict: verdict, active: active, isInLedger: isInLedger)
         added.isUnfound = verdict == .certain && collector.isOfQueries
         for (number, located) in collector.located.enumerated() {
             let sample = Sample(id: id, value: collector.value(of: number), place: skipped.map { $0 + counts.read })
-            let isExcepted = count(located, sample, isNew: isNew, &added)
-            if !isExcepted { unexcepted = max(unexcepted, Verdict(located.finding.level)) }
-            guard let rule = schema.engineRule(of: located) else { continue }
-            added.effect.add(rule, located.finding.level, isExcepted: isExcepted)
+            let isExcepted = count(located, sample, isNew: added.isNew, &added)
+            added.add(located.finding.level, schema.engineRule(of: located), isExcepted: isExcepted)
         }
-        counts.add(verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger)
-        counts.engine? += EngineCounts(added.effect)
-        if added.isUnfound { counts.unfound.add(isNew: isNew) }
+        counts.add(added, times: 1)
         lastCounted = CountedVerdicts(
-            verdict, active: active, unexcepted: unexcepted, isInLedger: isInLedger, isUnfound: added.isUnfound)
-        if options.keepsContributions {
-            added.unexcepted = unexcepted
-            lastContribution = contributions.number(of: added)
-        }
+            verdict, active: active, unexcepted: added.unexcepted, isInLedger: isInLedger, isUnfound: added.isUnfound)
+        if options.keepsContributions { lastContribution = contributions.number(of: added) }
         if verdict == .certain, active == .certain { onAlreadyFailing?(id) }
         guard verdict >= .possible, let onFailure else { return }
         onFailure(
             FailingDocument(
                 namespace: schema.namespace, id: id, verdict: verdict, active: active, isInLedger: isInLedger,
-                isExcepted: unexcepted < .possible, violations: collector.violations(in: schema)))
+                isExcepted: added.unexcepted < .possible, violations: collector.violations(in: schema)))
     }
 
     private static func id(of document: borrowing BSONView) throws(BSONError) -> BSONValue {
@@ -352,7 +343,7 @@ extension Tally {
     ///   - id: The document's `_id`.
     public mutating func take(back contribution: UInt32, of id: BSONValue) {
         guard let added = contributions[contribution] else { return }
-        counts.remove(added)
+        counts.add(added, times: -1)
         overflowCount -= added.overflowCount
         for index in added.groups.map(Int.init) {
             groups[index].count -= 1
@@ -367,19 +358,17 @@ extension DocumentCounts {
     /// Subtracts the counts that documents added, and adds the documents' new counts.
     /// - Parameter times: The number of the documents, which all have the same counts.
     mutating func replace(_ old: Contribution, by new: Contribution, times: Int = 1) {
-        add(counts(of: old), times: -times)
-        add(counts(of: new), times: times)
+        add(old, times: -times)
+        add(new, times: times)
     }
 
-    fileprivate mutating func remove(_ added: Contribution) { add(counts(of: added), times: -1) }
-
-    private func counts(of added: Contribution) -> DocumentCounts {
+    fileprivate mutating func add(_ added: Contribution, times: Int) {
         var one = DocumentCounts()
-        one.engine = engine.map { _ in EngineCounts(added.effect) }
+        one.engine = engine.map { _ in added.engine }
         one.changes = changes.map { _ in VerdictChanges() }
         one.add(added.verdict, active: added.active, unexcepted: added.unexcepted, isInLedger: added.isInLedger)
         if added.isUnfound { one.unfound.add(isNew: added.isNew) }
-        return one
+        add(one, times: times)
     }
 }
 

@@ -62,20 +62,11 @@ struct ValueCondition {
         case .noMember:
             return Expression.guarded(
                 isOfType, Expression.and(members.map { Expression.not(Expression.isText(value, $0)) }))
-        // Only the rules of engines cause these findings; ``EngineCondition`` has their conditions.
-        case .nestedDeeper, .dateOutOfRange, .numberOutOfRange, .number, .notNumber, .exponent, .longer, .larger,
-            .largerAsJSON, .moreFields, .equalText, .equalKey, .noKey, .severalArrays, .unfit, .wrongLength,
-            .unreadable, .falsy, .invalidText,
-            .invalidName, .repeatedName, .prototypeName:
-            return isOfType
         case .missing, .unusableDefault: return Expression.type(value, is: "missing")
-        case .sixteenBytes: return Expression.guarded(isOfType, subtypeOfSixteenBytes(value))
+        case .sixteenBytes: return Expression.guarded(isOfType, found.subtypeOfSixteenBytes(value))
         case .otherLength:
             return Expression.guarded(isOfType, ["$ne": [["$binarySize": value], 16]])
         case .emptyKey, .dollarKey, .dottedKey: return keys(of: value)
-        // No expression ignores the order of an object's fields as the checker does. ``FilterBuilder`` therefore uses a
-        // `$jsonSchema` for this finding.
-        case .equalElements: return isOfType
         case .tooDeep: return ["$in": [["$type": value], ["array", "object"]]]
         case .noCoordinates, .fewCoordinates, .coordinateType, .coordinateRange: return point(value)
         case .unsyncedReference, .referenceIDType: return reference(value)
@@ -84,8 +75,12 @@ struct ValueCondition {
             return Expression.guarded(isOfType, ["$gt": [size, .integer(Walker.maximumBytes)]])
         case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
             guard let numericTarget else { return isOfType }
-            let conditions = number(value, for: numericTarget)
+            let conditions = found.number(value, for: numericTarget)
             return conditions.isEmpty ? isOfType : Expression.guarded(isOfType, Expression.and(conditions))
+        // No expression ignores the order of an object's fields as the checker does, so ``FilterBuilder`` uses a
+        // `$jsonSchema` for equal elements. Only the rules of engines and unique indexes cause the other findings;
+        // ``EngineCondition`` and ``UniqueKey`` have their conditions.
+        default: return isOfType
         }
     }
 
@@ -93,19 +88,6 @@ struct ValueCondition {
     private func canBeObjectID(_ value: BSONValue) -> BSONValue {
         if TypeMask(found.type) == .binData { return ["$eq": [["$binarySize": value], 12]] }
         return ["$ne": [["$convert": ["input": value, "to": "objectId", "onError": nil]], nil]]
-    }
-
-    /// Returns an expression that is true if a value is 16 bytes of binary data with the subtype that the finding
-    /// states.
-    ///
-    /// MongoDB sorts binary data of equal length by subtype, so two bounds select the subtype.
-    private func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
-        func bound(_ byte: UInt8) -> BSONValue {
-            .binary(subtype: found.subtype, bytes: Array(repeating: byte, count: 16))
-        }
-        return Expression.and([
-            ["$eq": [["$binarySize": value], 16]], ["$gte": [value, bound(0)]], ["$lte": [value, bound(0xFF)]],
-        ])
     }
 
     private func keys(of value: BSONValue) -> BSONValue {
@@ -126,13 +108,27 @@ struct ValueCondition {
 
 // MARK: numbers and GeoJSON points
 
-extension ValueCondition {
-    private func number(_ value: BSONValue, for target: TypeMask) -> [BSONValue] {
-        switch found.detail {
+extension Found {
+    /// Returns an expression that is true if a value is 16 bytes of binary data with the subtype that the finding
+    /// states.
+    ///
+    /// MongoDB sorts binary data of equal length by subtype, so two bounds select the subtype.
+    func subtypeOfSixteenBytes(_ value: BSONValue) -> BSONValue {
+        func bound(_ byte: UInt8) -> BSONValue {
+            .binary(subtype: subtype, bytes: Array(repeating: byte, count: 16))
+        }
+        return Expression.and([
+            ["$eq": [["$binarySize": value], 16]], ["$gte": [value, bound(0)]], ["$lte": [value, bound(0xFF)]],
+        ])
+    }
+
+    /// Returns expressions that are true if a number fits the type `target` as the finding states.
+    func number(_ value: BSONValue, for target: TypeMask) -> [BSONValue] {
+        switch detail {
         case .notANumber: return [["$eq": [value, .double(.nan)]]]
         case .infinity: return [["$in": [value, [.double(.infinity), .double(-.infinity)]]]]
         case .fraction: return [["$ne": [value, ["$trunc": value]]]]
-        case .exact where target == .double: return TypeMask(found.type) == .int ? [] : [asDouble(value, "$eq")]
+        case .exact where target == .double: return TypeMask(type) == .int ? [] : [asDouble(value, "$eq")]
         case .inexact: return [asDouble(value, "$ne")]
         case .exact where target == .decimal: return []
         case .exact: return integral(value) + within(value, isInt32: target == .int)
@@ -155,7 +151,7 @@ extension ValueCondition {
     }
 
     private func integral(_ value: BSONValue) -> [BSONValue] {
-        TypeMask.integers.contains(TypeMask(found.type)) ? [] : [["$eq": [value, ["$trunc": value]]]]
+        TypeMask.integers.contains(TypeMask(type)) ? [] : [["$eq": [value, ["$trunc": value]]]]
     }
 
     private func within(_ value: BSONValue, isInt32: Bool) -> [BSONValue] {
@@ -164,6 +160,9 @@ extension ValueCondition {
             : [["$gte": [value, .long(.min)]], ["$lte": [value, .long(.max)]]]
     }
 
+}
+
+extension ValueCondition {
     private func point(_ value: BSONValue) -> BSONValue {
         let coordinates = Expression.field("coordinates", of: value)
         let isNoDouble = Expression.not(Expression.type("$$c", is: "double"))

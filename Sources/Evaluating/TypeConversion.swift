@@ -35,7 +35,7 @@ enum TypeConversion {
             guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else {
                 throw NotEvaluated(.failure)
             }
-            return .string(isoText(milliseconds))
+            return .string(ServerTime(milliseconds: milliseconds).iso8601WithMilliseconds)
         case .double(let number):
             // MongoDB 6.0.5 writes fractions, and numbers from a million on, with six significant digits, and later
             // servers write them with seventeen. Only whole numbers below a million are therefore converted here.
@@ -44,16 +44,6 @@ enum TypeConversion {
         case .invalidString, .binary: throw NotEvaluated(.version)
         default: return nil
         }
-    }
-
-    /// Returns a date as a text such as `2026-11-21T19:20:11.005Z`.
-    private static func isoText(_ milliseconds: Int64) -> String {
-        let text = ServerTime(milliseconds: milliseconds).iso8601
-        let fraction = ((milliseconds % 1_000) + 1_000) % 1_000
-        let digits = String(fraction)
-        let year = text.prefix { $0 != "-" }.count
-        return String(repeating: "0", count: 4 - year) + text.dropLast() + "."
-            + String(repeating: "0", count: 3 - digits.count) + digits + "Z"
     }
 
     /// Returns the number as the C function `printf` writes it in this format.

@@ -211,15 +211,15 @@ extension CheckReport {
         if verdict.possiblyStopping > 0 {
             clauses.append("\(verdict.possiblyStopping.documents) might not arrive unchanged")
         }
-        guard !clauses.isEmpty else { return verdict.isPartial ? nothingFound(engine) : everythingArrives(engine) }
+        guard !clauses.isEmpty else {
+            guard verdict.isPartial else { return everythingArrives(engine) }
+            let open = "it is unknown what halts \(engine.name) or does not arrive"
+            return "Nothing found, but not every document was read: \(open)."
+        }
         if failingAlready > 0 { clauses.append("\(failingAlready.grouped) of them already") }
         let excepted = total.excepted > 0 ? " (\(total.excepted.grouped) excepted)" : ""
         let sentence = clauses.joined(separator: ", ") + excepted + "."
         return verdict.isPartial ? "At least \(sentence)" : sentence
-    }
-
-    private func nothingFound(_ engine: Engine) -> String {
-        "Nothing found, but not every document was read: it is unknown what halts \(engine.name) or does not arrive."
     }
 
     private func everythingArrives(_ engine: Engine) -> String {
@@ -239,8 +239,8 @@ extension DocumentCounts {
         var clauses: [String] = []
         var place: String { clauses.isEmpty ? " in \(name.name)" : "" }
         if counts.halting > 0 {
-            clauses.append(
-                "\(counts.halting.documents) \(counts.halting == 1 ? "halts" : "halt") \(name.name) for all users")
+            let halt = counts.halting == 1 ? "halts" : "halt"
+            clauses.append("\(counts.halting.documents) \(halt) \(name.name) for all users")
         }
         if counts.dropped > 0 {
             clauses.append("\(counts.dropped.documents) never \(counts.dropped == 1 ? "arrives" : "arrive")\(place)")

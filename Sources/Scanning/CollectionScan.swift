@@ -109,19 +109,14 @@ extension CollectionScan {
         guard schema.comparesIDTexts else { return }
         guard options.selection.isEmpty, options.sampleSize == nil else {
             result.missing.append(
-                MissingGuarantee(
-                    .everyDocument, "not all were read, so _ids with the text of another one were not looked for"))
+                MissingGuarantee(.everyDocument, "not all were read, so \(EqualTextSearch.missing)"))
             return
         }
         guard result.tally.canHaveEqualTexts else { return }
         do {
             try readAgain("_ids with the text of another one", &result, compareIDTexts)
         } catch let error as Errno {
-            result.missing.append(
-                MissingGuarantee(
-                    .everyDocument,
-                    "_ids with the text of another one were not looked for, because the temporary "
-                        + "file failed: \(error) (TMPDIR names its folder)"))
+            result.missing.append(MissingGuarantee(.everyDocument, EqualTextSearch.missing(because: error)))
         }
     }
 
@@ -147,8 +142,7 @@ extension CollectionScan {
         }
         result.tally = tally
         if search.isIncomplete {
-            result.missing.append(
-                MissingGuarantee(.everyDocument, "more _ids have the text of another one than can be compared"))
+            result.missing.append(MissingGuarantee(.everyDocument, EqualTextSearch.incomplete))
         }
     }
 }

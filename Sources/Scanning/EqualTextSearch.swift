@@ -1,5 +1,6 @@
 import BSON
 import Checking
+import SystemPackage
 
 /// Finds the `_id`s of a collection that have the same text, such as 1 and "1".
 struct EqualTextSearch: ~Copyable {
@@ -8,6 +9,16 @@ struct EqualTextSearch: ~Copyable {
 
     /// Whether the search reached the limit, so that there may be more `_id`s with equal texts than it returned.
     private(set) var isIncomplete = false
+
+    /// A clause for results without a search.
+    static let missing = "_ids with the text of another one were not looked for"
+    /// A clause for results of a search that reached the limit.
+    static let incomplete = "more _ids have the text of another one than can be compared"
+
+    /// Returns a clause for results without a search, because of an error of the temporary file.
+    static func missing(because error: Errno) -> String {
+        "\(missing), because the temporary file failed: \(error) (TMPDIR names its folder)"
+    }
 
     private let schema: CompiledSchema
     private let log: KeyLog

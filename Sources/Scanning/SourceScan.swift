@@ -89,11 +89,13 @@ package struct SourceScan: Sendable {
     /// - Returns: Remarks for the user, each a clause.
     private func compareIDTexts(of index: Int, in tallies: inout [Tally]) throws -> [String] {
         guard parts[index].schema.comparesIDTexts, tallies[index].canHaveEqualTexts else { return [] }
-        let missing = "\(parts[index].namespace): _ids with the text of another one were not looked for"
-        guard !self.reader.isStream else { return ["\(missing), because \(name) can be read only once"] }
+        let namespace = parts[index].namespace
+        guard !self.reader.isStream else {
+            return ["\(namespace): \(EqualTextSearch.missing), because \(name) can be read only once"]
+        }
         var options = parts[index].options
         options.listeners.progress = { _ in }
-        let reader = SourceReader([parts[index].namespace], source: source, options: options)
+        let reader = SourceReader([namespace], source: source, options: options)
         do {
             var search = EqualTextSearch(parts[index].schema, folder: options.temporaryFolder)
             let ids = Set(
@@ -108,10 +110,9 @@ package struct SourceScan: Sendable {
                 try tally.countEqualText(document, ledger: options.judging.ledger)
             }
             tallies[index] = tally
-            let rest = "\(parts[index].namespace): more _ids have the text of another one than can be compared"
-            return search.isIncomplete ? [rest] : []
+            return search.isIncomplete ? ["\(namespace): \(EqualTextSearch.incomplete)"] : []
         } catch let error as Errno {
-            return ["\(missing), because the temporary file failed: \(error) (TMPDIR names its folder)"]
+            return ["\(namespace): \(EqualTextSearch.missing(because: error))"]
         }
     }
 }

@@ -21,10 +21,17 @@ import Testing
             .flatMap { $0.matches(of: pattern).map { (String($0.symbol), String($0.code)) } }
     }
 
-    /// The rules for documents, each with its name in Swift and its name in reports.
-    private static let rules = texts(in: "Sources/Checking") { $0 == "Rule.swift" }.joined()
-        .matches(of: /case (?<symbol>\w+) = "(?<code>[a-z-]+)"/)
-        .map { (symbol: String($0.symbol), code: String($0.code)) }
+    /// The rules for documents, each with its name in Swift and its name in reports: the same words, with hyphens.
+    private static let rules: [(symbol: String, code: String)] = {
+        let text = texts(in: "Sources/Checking") { $0 == "Rule.swift" }.joined()
+        let cases = text.components(separatedBy: "CaseIterable {\n").last?.components(separatedBy: "///").first ?? ""
+        let names = cases.replacing(#/ = .*/#, with: "").matches(of: /[a-z]\w+/).map { String($0.output) }
+        return names.filter { $0 != "case" }.map { name in
+            let words = name.replacing(/([a-z])([A-Z])/) { "\($0.1)-\($0.2)" }
+                .replacing(/([A-Z])([A-Z][a-z])/) { "\($0.1)-\($0.2)" }
+            return (name, name == "mixedDBRef" ? "mixed-dbref" : words.lowercased())
+        }
+    }()
 
     @Test func rulesOfDocuments() {
         let codes = Self.rules

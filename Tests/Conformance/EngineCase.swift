@@ -14,7 +14,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     /// A similar document that does not break the rule, for comparison with ``breaks``.
     package var fits: BSONDocument
     /// The columns of PowerSync's clients; empty if the rule does not depend on them.
-    package var tables: [ClientTable] = []
+    package var columns: [String: [String: EngineSettings.ColumnType]] = [:]
     /// Whether the clients have the model ``modelText``.
     package var hasModel = false
 
@@ -27,7 +27,7 @@ package struct EngineCase: Sendable, CustomStringConvertible {
     package var settings: EngineSettings {
         get throws {
             var settings = EngineSettings(rule?.engine ?? .any)
-            settings.tables = tables
+            settings.columns = columns
             if hasModel { settings.model = try ObjectBoxModel.parse(Self.modelText, path: "objectbox-model.json") }
             return settings
         }
@@ -55,9 +55,8 @@ package struct EngineCase: Sendable, CustomStringConvertible {
 }
 
 /// The columns of PowerSync's clients, in the cases of rules that need columns.
-private let columns = [
-    ClientTable(
-        collection: "Task", columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])
+private let clientColumns: [String: [String: EngineSettings.ColumnType]] = [
+    "Task": ["age": .integer, "price": .real]
 ]
 
 private let uuid = BSONValue.binary(subtype: 4, bytes: Array(repeating: 7, count: 16))
@@ -134,24 +133,24 @@ extension EngineCase {
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "age": "unknown"],
             finding: "age: value that an integer column holds / string that is no such number",
-            fits: ["_id": "a", "age": "12"], tables: columns),
+            fits: ["_id": "a", "age": "12"], columns: clientColumns),
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "age": 1.5],
             finding: "age: value that an integer column holds / double with a fraction",
             fits: ["_id": "a", "age": 2.0],
-            tables: columns),
+            columns: clientColumns),
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "price": .long(1 << 53 | 1)],
             finding: "price: value that a real column holds / long that a double cannot hold",
-            fits: ["_id": "a", "price": SampleValues.decimal("0.1")], tables: columns),
+            fits: ["_id": "a", "price": SampleValues.decimal("0.1")], columns: clientColumns),
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "price": SampleValues.decimal("NaN")],
             finding: "price: value that a real column holds / decimal NaN",
-            fits: ["_id": "a", "price": SampleValues.decimal("1E+3")], tables: columns),
+            fits: ["_id": "a", "price": SampleValues.decimal("1E+3")], columns: clientColumns),
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "age": .objectID(ObjectID(high: 1, low: 2))],
             finding: "age: value that an integer column holds / objectId", fits: ["_id": "a", "age": true],
-            tables: columns),
+            columns: clientColumns),
         EngineCase(
             code: "powersync-binary",
             breaks: ["_id": "a", "o": ["b": .binary(subtype: 3, bytes: Array(repeating: 1, count: 16))]],
@@ -159,7 +158,7 @@ extension EngineCase {
         EngineCase(
             code: "powersync-type", breaks: ["_id": "a", "age": .timestamp(1 << 63)],
             finding: "age: value that an integer column holds / timestamp beyond 64 bits",
-            fits: ["_id": "a", "age": .timestamp(1 << 62)], tables: columns),
+            fits: ["_id": "a", "age": .timestamp(1 << 62)], columns: clientColumns),
         EngineCase(
             code: "powersync-name", breaks: ["_id": "a", "__proto__": 1],
             finding: "__proto__: name that the row keeps / int under __proto__",

@@ -12,7 +12,8 @@ import Testing
     ///
     /// The function also compiles each planned job that is not a draft, and throws an error if that fails.
     private func plan(
-        _ documents: [BSONDocument], for engine: Engine = .powersync, columns: [ClientTable.Column] = [],
+        _ documents: [BSONDocument], for engine: Engine = .powersync,
+        columns: [String: EngineSettings.ColumnType] = [:],
         model: String? = nil
     ) throws -> SchemaPlan {
         var collection = CollectionSchema(
@@ -21,7 +22,7 @@ import Testing
         collection.dialect = .jsonSchema
         var options = CheckOptions()
         var settings = EngineSettings(engine)
-        settings.tables = [ClientTable(collection: "T", columns: columns)]
+        settings.columns = ["T": columns]
         settings.model = try model.map { try ObjectBoxModel.parse($0, path: "model.json") }
         options.engine = settings
         var tally = Tally(CompiledSchema(collection, options: options))
@@ -55,7 +56,7 @@ import Testing
         let roles = first.jobs.flatMap(\.entries).map { $0.step == nil ? "remark" : "step" }
         #expect(roles == ["step", "remark", "step", "remark", "step"])
         let last = try plan(
-            [["_id": 1, "z": wrong], ["_id": 2, "z": "x"]], columns: [.init(name: "z", type: .integer)])
+            [["_id": 1, "z": wrong], ["_id": 2, "z": "x"]], columns: ["z": .integer])
         #expect(steps(last) == ["convert: {field: z, to: long}", "unset: {field: z}"])
     }
 
@@ -85,7 +86,7 @@ import Testing
 
     @Test func aTimestampFrom2038BecomesSeconds() throws {
         let plan = try plan(
-            [["_id": 1, "at": .timestamp(3_000_000_000 << 32)]], columns: [.init(name: "at", type: .integer)])
+            [["_id": 1, "at": .timestamp(3_000_000_000 << 32)]], columns: ["at": .integer])
         #expect(
             steps(plan) == [
                 "expression: {field: at, value: {$toLong: {$divide: [{$toLong: {$toDate: \"$at\"}}, 1000]}}, "
@@ -96,7 +97,7 @@ import Testing
     @Test func aValueIsConvertedToTheTypeOfItsColumn() throws {
         let plan = try plan(
             [["_id": 1, "age": "x", "price": "y"]],
-            columns: [.init(name: "age", type: .integer), .init(name: "price", type: .real)])
+            columns: ["age": .integer, "price": .real])
         #expect(steps(plan) == ["convert: {field: age, to: long}", "convert: {field: price, to: double}"])
     }
 
@@ -122,6 +123,8 @@ import Testing
     @Test func aReservedNameIsReplaced() throws {
         #expect(try steps(plan([["_id": 1, "__proto__": 1]])) == ["rename: {from: __proto__, to: proto}"])
         #expect(try steps(plan([["_id": "a", "_rev": 1]], for: .couchbase)) == ["rename: {from: _rev, to: rev}"])
+        #expect(
+            try steps(plan([["_id": "a", "_sync_x": 1]], for: .couchbase)) == ["rename: {from: _sync_x, to: sync_x}"])
     }
 
     /// A part of the document that is too large on its own goes into a second collection; the rest of it arrives.

@@ -7,7 +7,7 @@ import ServerSchema
 /// represents the document, and each other one represents a top-level field for which the engine has rules.
 extension CompiledSchema {
     /// Whether the engine treats documents whose `_id`s have the same text as one document.
-    package var comparesIDTexts: Bool { engine?.idText != nil }
+    package var comparesIDTexts: Bool { engine?.facts[.idText] != nil }
 
     @inline(__always)
     func checkEngine(_ document: borrowing BSONView, _ verdict: Verdict) throws(BSONError) -> Verdict {
@@ -20,7 +20,8 @@ extension CompiledSchema {
 
     func collectEngine(_ document: borrowing BSONView, into collector: inout FindingCollector) throws(BSONError) {
         guard let engine else { return }
-        let isUnfit = engine.unfit != nil && collector.located.contains { $0.finding.level == .certain }
+        let unfit = engine.facts[.schema]
+        let isUnfit = unfit != nil && collector.located.contains { $0.finding.level == .certain }
         let wantsInfo = collector.minimum == .info
         // Most documents that do not fit the schema break no rule of the engine. The engine's rules are therefore
         // judged first with a sink that keeps no paths, because it is faster.
@@ -29,14 +30,14 @@ extension CompiledSchema {
         if wantsInfo || quick.verdict > .fits {
             try EngineWalker(engine, wantsInfo: wantsInfo).document(document, into: &collector)
         }
-        guard isUnfit, let rule = engine.unfit else { return }
-        collector.report(Finding(rule, .possible, node: engine.firstNode, Found(.object, .unfit)))
+        guard isUnfit, let unfit else { return }
+        collector.report(Finding(unfit, .possible, node: engine.firstNode, Found(.object, .unfit)))
     }
 
     /// Returns the rule of the engine that a finding breaks; `nil` for the findings of a schema.
     func engineRule(of located: FindingCollector.Located) -> EngineRule? {
         guard let engine, Int(located.finding.node) >= engine.firstNode else { return nil }
-        return EngineRule.named(located.finding.rule.code)
+        return EngineRule.byRule[located.finding.rule]
     }
 
     /// Returns a description of the value that the engine expects; `nil` for the findings of a schema.
@@ -62,100 +63,69 @@ extension FilterBuilder {
         }
         let condition = EngineCondition(located.finding, of: schema.engine)
         if let size = condition.size {
-            return (["$expr": ["$gt": [["$bsonSize": "$$ROOT"], size]]], condition.isExact)
+            let isExact = located.finding.found.detail == .larger
+            return (["$expr": ["$gt": [["$bsonSize": "$$ROOT"], size]]], isExact)
         }
         let steps = schema.path(of: located).steps
         let isWhole = steps.count <= Self.maximumSteps
         let expression = expression(steps.prefix(Self.maximumSteps), of: nil, depth: 1) { value in
-            isWhole ? condition.holds(for: value) : ["$in": [["$type": value], ["array", "object"]]]
+            isWhole ? condition.holds(for: value).expression : ["$in": [["$type": value], ["array", "object"]]]
         }
-        return (["$expr": expression], condition.isExact && isWhole)
+        return (["$expr": expression], isWhole && condition.holds(for: "$$ROOT").isExact)
     }
 }
 
 /// An aggregation expression that is true for values that have a given finding of an engine.
 struct EngineCondition {
     private let finding: Finding
-    private let limits: EnginePlan.Limits
-    private let field: EnginePlan.Field?
-    private let dates: ClosedRange<Int64>?
+    private let plan: EnginePlan?
 
-    init(_ finding: Finding, of plan: EnginePlan?) {
-        self.finding = finding
-        limits = plan?.limits ?? EnginePlan.Limits()
-        let index = Int(finding.node) - (plan?.firstNode ?? 0) - 1
-        field = index >= 0 ? plan?.fields[index] : nil
-        dates = plan?.tests.first { $0.rule == finding.rule && $0.kind == .dateOutside }.map { $0.low...$0.high }
-    }
+    init(_ finding: Finding, of plan: EnginePlan?) { (self.finding, self.plan) = (finding, plan) }
 
-    /// Whether the expression matches only values that have the finding.
-    var isExact: Bool {
-        switch finding.found.detail {
-        // The server cannot find exactly the values with one of these findings. For example, it has no operator for
-        // the depth of a value, or for the text of a value in SQLite or JSON.
-        case .nestedDeeper, .largerAsJSON, .equalText, .unfit, .number, .notNumber, .exponent, .otherLength, .inexact,
-            .longer, .wrongLength, .unreadable, .falsy, .invalidText, .invalidName, .repeatedName, .prototypeName:
-            false
-        default: true
-        }
-    }
-
-    /// Returns an expression that is true if the value of the expression `value` has the finding.
-    func holds(for value: BSONValue) -> BSONValue {
+    /// Returns an expression that is true for the values of the expression `value` that can have the finding.
+    ///
+    /// If the expression is not exact, other values match, too: the server has no operator for some findings, such as
+    /// the depth of a value, or its text in SQLite or JSON.
+    func holds(for value: BSONValue) -> (expression: BSONValue, isExact: Bool) {
         let found = finding.found
         let isOfType = Expression.type(value, is: "\(found.type)")
-        switch found.detail {
-        case .notANumber: return Expression.guarded(isOfType, ["$eq": [value, .double(.nan)]])
-        case .infinity:
-            return Expression.guarded(isOfType, ["$in": [value, [.double(.infinity), .double(-.infinity)]]])
-        case .fraction: return Expression.guarded(isOfType, ["$ne": [value, ["$trunc": value]]])
-        case .beyondInt64 where found.type == .timestamp:
-            return Expression.guarded(isOfType, ["$gte": [value, .timestamp(1 << 63)]])
-        case .beyondInt64:
-            return Expression.guarded(
-                isOfType, ["$or": [["$lt": [value, .long(.min)]], ["$gt": [value, .long(.max)]]]])
-        case .dateOutOfRange: return Expression.guarded(isOfType, outside(dates, value) { .date(milliseconds: $0) })
-        case .numberOutOfRange:
-            let range = field.map { $0.low...$0.high }
-            return Expression.guarded(isOfType, outside(range, value) { .long($0) })
-        case .sixteenBytes: return Expression.guarded(isOfType, subtype(of: value))
-        case .moreFields: return ["$gt": [["$size": ["$objectToArray": value]], .integer(limits.fields.most + 1)]]
-        case .missing: return Expression.type(value, is: "missing")
-        case .unfit: return true
-        default: return isOfType
+        func guarded(_ condition: BSONValue) -> (BSONValue, Bool) { (Expression.guarded(isOfType, condition), true) }
+        func outside(_ low: BSONValue, _ high: BSONValue) -> (BSONValue, Bool) {
+            guarded(["$or": [["$lt": [value, low]], ["$gt": [value, high]]]])
         }
+        switch found.detail {
+        case .beyondInt64 where found.type == .timestamp: return guarded(["$gte": [value, .timestamp(1 << 63)]])
+        case .notANumber, .infinity, .fraction, .beyondInt64:
+            return guarded(Expression.and(found.number(value, for: .long)))
+        case .dateOutOfRange:
+            for test in plan?.tests ?? [] where test.rule == finding.rule {
+                guard case .dateOutside(let low, let high) = test.test else { continue }
+                return outside(.date(milliseconds: low), .date(milliseconds: high))
+            }
+        case .numberOutOfRange:
+            if let field = plan.map({ $0.fields[Int(finding.node) - $0.firstNode - 1] }) {
+                return outside(.long(field.low), .long(field.high))
+            }
+        case .sixteenBytes: return guarded(found.subtypeOfSixteenBytes(value))
+        case .moreFields: return (["$gt": [["$size": ["$objectToArray": value]], .integer(most(.fields) + 1)]], true)
+        case .missing: return (Expression.type(value, is: "missing"), true)
+        case .none: return (isOfType, true)
+        case .unfit: return (true, false)
+        default: break
+        }
+        return (isOfType, false)
     }
 
     /// The size in bytes above which a document can have the finding; `nil` for a finding that depends on no size.
     var size: BSONValue? {
         switch finding.found.detail {
-        case .larger: .integer(documentSize)
-        case .largerAsJSON: .integer(limits.leastRowSize)
+        case .larger: .integer(most(.size))
+        case .largerAsJSON: .integer(plan?.facts.leastRowSize ?? 0)
         default: nil
         }
     }
 
-    private var documentSize: Int {
-        [limits.size, limits.secondSize].first { $0.rule == finding.rule && $0.most < .max }?
-            .most ?? 0
-    }
-
-    private func outside(
-        _ range: ClosedRange<Int64>?, _ value: BSONValue, _ bound: (Int64) -> BSONValue
-    ) -> BSONValue {
-        guard let range else { return true }
-        return ["$or": [["$lt": [value, bound(range.lowerBound)]], ["$gt": [value, bound(range.upperBound)]]]]
-    }
-
-    /// Returns an expression that is true if the value is 16 bytes of binary data with the subtype of the finding.
-    ///
-    /// MongoDB sorts binary data of one length by subtype, so the expression compares the value with two bounds.
-    private func subtype(of value: BSONValue) -> BSONValue {
-        func bound(_ byte: UInt8) -> BSONValue {
-            .binary(subtype: finding.found.subtype, bytes: Array(repeating: byte, count: 16))
-        }
-        return Expression.and([
-            ["$eq": [["$binarySize": value], 16]], ["$gte": [value, bound(0)]], ["$lte": [value, bound(0xFF)]],
-        ])
+    private func most(_ measure: EngineRule.Measure) -> Int {
+        plan?.limits.first { $0.measure == measure && $0.rule == finding.rule }?.most ?? 0
     }
 }

@@ -41,42 +41,33 @@ public enum Engine: String, Hashable, Sendable, CaseIterable {
         case .ditto: ("Ditto", [5, 0], "MongoDB connector and SDK 5.0, by documentation of August 2026")
         case .rxdb: ("RxDB", [17, 3], "RxDB 17.3, plugin replication-mongodb (16b1659; js-bson 6.10.4)")
         case .couchbase:
-            ("Sync Gateway", [4, 1], "Sync Gateway 4.1 and Couchbase Server 8.0, by documentation of August 2026")
+            (
+                "Sync Gateway", [4, 1],
+                "Sync Gateway 4.1 and Couchbase Server 8.0, by documentation of August 2026 and its source (f39abe1)"
+            )
         case .any:
             ("at least one engine", [], "the engines of this page; Airbyte, olake and dsync by their reported bugs")
         case .deviceSync: ("Device Sync", [], "App Services, as documented until its end in September 2025")
         }
     }
-
-    /// Returns the engine that the operator named; the error names a similar engine, if there is one.
-    public static func named(_ text: String) -> Result<Engine, UnknownEngine> {
-        Engine(rawValue: text).map { .success($0) } ?? .failure(UnknownEngine(text))
-    }
 }
 
-/// An engine that the operator names, such as `powersync`, or `powersync@1.25.0` with the version that runs.
-public struct StatedEngine: Hashable, Sendable {
-    /// The engine.
-    public let engine: Engine
-    /// A note that the stated version is newer than the rules; `nil` if it is not.
-    public let note: String?
-
-    /// Reads `ENGINE` or `ENGINE@VERSION`.
+extension EngineSettings {
+    /// Reads `ENGINE` or `ENGINE@VERSION`, such as `powersync@1.25.0`, with the version that runs.
     /// - Throws: ``UnknownEngine`` for an unknown engine, and for a version that is no list of numbers.
-    public init(_ text: String) throws(UnknownEngine) {
+    public init(parsing text: String) throws(UnknownEngine) {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        engine = try Engine.named(parts[0]).get()
-        let version = parts.dropFirst().first
-        let numbers = (version ?? "0").split(separator: ".", omittingEmptySubsequences: false).map { UInt($0) }
+        guard let engine = Engine(rawValue: parts[0]) else { throw UnknownEngine(parts[0]) }
+        self.init(engine)
+        guard let version = parts.dropFirst().first else { return }
+        let numbers = version.split(separator: ".", omittingEmptySubsequences: false).map { UInt($0) }
         guard !numbers.contains(nil) else {
-            throw UnknownEngine(
-                description: "\"\(parts[1])\" is no version of \(engine.name): write one such as 1.25.0")
+            throw UnknownEngine(description: "\"\(version)\" is no version of \(engine.name): write one such as 1.25.0")
         }
-        let isNewer = (engine.facts.newest + [.max]).lexicographicallyPrecedes(numbers.compactMap(\.self))
-        note = (isNewer ? version : nil).map { [engine] in
-            "\(engine.name) \($0) is newer than the rules, which are those of \(engine.version): it may behave "
-                + "differently"
-        }
+        guard (engine.facts.newest + [.max]).lexicographicallyPrecedes(numbers.compactMap(\.self)) else { return }
+        versionNote =
+            "\(engine.name) \(version) is newer than the rules, which are those of \(engine.version): it may behave "
+            + "differently"
     }
 }
 
@@ -85,9 +76,9 @@ public struct UnknownEngine: Error, CustomStringConvertible {
     /// The message: the unknown name, a similar name if there is one, and the names of all engines.
     public let description: String
 
-    init(description: String) { self.description = description }
+    fileprivate init(description: String) { self.description = description }
 
-    init(_ text: String) {
+    fileprivate init(_ text: String) {
         let names = Engine.allCases.map(\.rawValue)
         let hint = Spelling.hint(for: text, among: names).map { "\($0) " } ?? ""
         description = "there is no engine \"\(text)\": \(hint)The engines are \(names.joined(separator: ", "))"

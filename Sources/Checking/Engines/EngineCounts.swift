@@ -6,8 +6,7 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     public var halting = 0
     /// The number of documents that never arrive at the clients.
     public var dropped = 0
-    /// The number of documents that arrive at the clients with a value missing, cut off, or replaced, for example by 0
-    /// or null.
+    /// The number of documents that arrive with a value missing, cut off, or replaced, for example by 0 or null.
     public var losing = 0
     /// The number of values that the documents counted in ``losing`` lose.
     public var values = 0
@@ -17,12 +16,6 @@ public struct EngineCounts: Hashable, Sendable, Codable {
     /// Creates counts of zero.
     public init() {}
 
-    /// Whether the engine halts at no document, drops none, and loses no value.
-    public var isEmpty: Bool { halting + dropped + losing == 0 }
-
-    /// Adds the counts of other documents, such as those that another thread read.
-    public static func += (left: inout EngineCounts, right: EngineCounts) { left.add(right, times: 1) }
-
     mutating func add(_ other: EngineCounts, times: Int) {
         halting += other.halting * times
         dropped += other.dropped * times
@@ -31,31 +24,19 @@ public struct EngineCounts: Hashable, Sendable, Codable {
         haltingExcepted += other.haltingExcepted * times
     }
 
-    init(_ effect: EngineEffect) {
-        switch effect.outcome {
-        case .halts:
-            halting = 1
-            haltingExcepted = effect.isHaltingUnexcepted ? 0 : 1
-        case .dropped: dropped = 1
-        case .lostValue: (losing, values) = (1, Int(effect.values))
-        case .changed, nil: break
-        }
-    }
-}
-
-/// The effect that one document has in a sync engine, computed from the document's certain findings.
-struct EngineEffect: Hashable, Sendable {
-    /// The worst outcome of the document's certain findings; `nil` if it has none.
-    private(set) var outcome: EngineRule.Outcome?
-    /// The number of certain findings because of which the engine loses a value of the document.
-    private(set) var values: Int32 = 0
-    /// Whether the engine halts because of at least one finding that no exception covers.
-    private(set) var isHaltingUnexcepted = false
-
+    /// Adds a finding of the only document that is counted: its worst certain finding decides where it counts.
     mutating func add(_ rule: EngineRule, _ level: Level, isExcepted: Bool) {
         guard level == .certain else { return }
-        outcome = max(outcome ?? rule.outcome, rule.outcome)
-        if rule.outcome == .lostValue { values += 1 }
-        if rule.outcome == .halts, !isExcepted { isHaltingUnexcepted = true }
+        let values = values + (rule.outcome == .lostValue ? 1 : 0)
+        let isHaltingExcepted = (halting == 0 || haltingExcepted == 1) && (rule.outcome != .halts || isExcepted)
+        if halting == 1 || rule.outcome == .halts {
+            self = EngineCounts()
+            (halting, haltingExcepted) = (1, isHaltingExcepted ? 1 : 0)
+        } else if dropped == 1 || rule.outcome == .dropped {
+            self = EngineCounts()
+            dropped = 1
+        } else if values > 0 {
+            (losing, self.values) = (1, values)
+        }
     }
 }

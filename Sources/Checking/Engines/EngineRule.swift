@@ -2,8 +2,6 @@
 ///
 /// `docs/reference/rules.md` has its meaning, an example, and its source.
 public struct EngineRule: Sendable {
-    /// The engine that has the rule.
-    public internal(set) var engine = Engine.any
     /// The outcome for a document that meets the rule's condition.
     public let outcome: Outcome
     /// Whether the outcome is certain.
@@ -18,15 +16,19 @@ public struct EngineRule: Sendable {
     /// The conditions of the rule; a document that meets one of them has the outcome.
     package let conditions: [Condition]
 
-    /// The stable name of the rule.
+    /// The stable name of the rule, which begins with the name of its engine.
     public var code: RuleCode { rule.code }
+    /// The engine that has the rule.
+    public var engine: Engine { Engine(rawValue: String(code.rawValue.prefix { $0 != "-" })) ?? .any }
 
+    /// Creates a row of the table: the rule, its outcome and condition, the value that the engine expects, the remedy.
     init(
-        _ rule: Rule, _ outcome: Outcome, isCertain: Bool = true, if conditions: Condition..., expected: String,
-        remedy: String
+        _ rule: Rule, _ outcome: Outcome, isCertain: Bool = true, _ condition: Condition, or other: Condition? = nil,
+        _ expected: String, _ remedy: String
     ) {
         (self.rule, self.outcome, self.isCertain) = (rule, outcome, isCertain)
-        (self.conditions, self.expected, self.remedy) = (conditions, expected, remedy)
+        (self.expected, self.remedy) = (expected, remedy)
+        conditions = [condition] + (other.map { [$0] } ?? [])
     }
 
     var level: Level { outcome == .changed ? .info : isCertain ? .certain : .possible }
@@ -54,52 +56,66 @@ extension EngineRule.Outcome: Comparable {
 extension EngineRule {
     /// A condition of a rule; ``EnginePlan`` compiles the conditions of all rules of an engine into one plan.
     package enum Condition: Sendable {
-        /// A value at one of the places has one of the types.
-        case types(TypeMask, at: Places)
-        /// A double at one of the places is NaN or infinite.
-        case nonFinite(at: Places)
-        /// A date is outside a range of milliseconds since 1970.
-        case dates(outside: ClosedRange<Int64>)
-        /// Binary data is not a UUID of subtype 4.
-        case binary
-        /// Binary data of subtype 2 states a length that its bytes do not hold.
-        case binaryLength
-        /// A text, or the name of a field, is not UTF-8.
-        case text
-        /// A top-level field has the name `__proto__`, or a later field has its name.
-        case lostNames
-        /// Binary data of 16 bytes has subtype 3: an old UUID, whose byte order depends on the driver that wrote it.
-        case legacyUUID
-        /// An object or array is nested more than `over` levels below its top-level field.
-        case depth(over: Int)
-        /// The document has more bytes than the limit.
-        case size(over: Int)
-        /// The JSON text of the document's fields has more UTF-16 code units than the limit.
-        case rowUnits(over: Int)
-        /// The JSON text of the document's fields has more bytes of UTF-8 than the limit.
-        case rowBytes(over: Int)
-        /// The document has more top-level fields than the limit, not counting `_id`.
-        case fields(over: Int)
+        /// A value of one of the types fails a test at one of the places.
+        case value(Test, TypeMask, at: Places = .anywhere)
+        /// A measure of the document is over a limit.
+        case over(Measure, Int)
+        /// The document has a trait.
+        case has(Trait)
         /// The `_id` has none of the types or, with `onlyUUIDs`, is binary data that is not a UUID of subtype 4.
         case id(otherThan: TypeMask, onlyUUIDs: Bool = false)
+        /// A top-level field has one of the names, or a name with the prefix, which has at most eight bytes.
+        case names([String], prefix: String = "")
+        /// The SQLite column with the name of a top-level field cannot store the field's value without a loss.
+        case column
+        /// A value cannot be converted to the type of the ObjectBox property that has the field's name.
+        case property
+    }
+
+    /// A test of a value.
+    package enum Test: Sendable, BitwiseCopyable {
+        /// The type alone breaks the rule.
+        case always
+        case nonFinite
+        /// A date is outside a range of milliseconds since 1970.
+        case dateOutside(Int64, Int64)
+        /// Binary data is not a UUID of subtype 4.
+        case notUUID
+        /// Binary data of 16 bytes has subtype 3: an old UUID, whose byte order depends on the driver that wrote it.
+        case legacyUUID
+        /// Binary data of subtype 2 states a length that its bytes do not hold.
+        case wrongLength
+        case notUTF8
+    }
+
+    /// A measure of a document, which engines limit.
+    package enum Measure: Sendable, BitwiseCopyable {
+        /// The levels of objects and arrays below a top-level field.
+        case depth
+        /// The top-level fields, not counting `_id`.
+        case fields
+        /// The bytes of the document, and those of the text of its `_id`.
+        case size, idSize
+        /// The length of the JSON text of the document's fields, in UTF-16 code units and in bytes of UTF-8.
+        case rowUnits, rowBytes
+    }
+
+    /// A trait of a document because of which an engine does not take it as it is.
+    package enum Trait: Int, Sendable, BitwiseCopyable, CaseIterable {
         /// The `_id` is null or undefined.
         case nullID
         /// JavaScript takes the `_id` for false: 0, NaN, false or an empty text.
         case falsyID
         /// The `_id` is a value that js-bson does not read, or does not write again.
         case unreadableID
-        /// The document has a value that js-bson does not read.
-        case unreadable
-        /// The text of the `_id` has more bytes than the limit.
-        case idSize(over: Int)
         /// The text of the `_id` is also the text of another document's `_id`.
         case idText
-        /// A top-level field has one of the names.
-        case names([String])
-        /// The SQLite column with the name of a top-level field cannot store the field's value without a loss.
-        case column
-        /// A value cannot be converted to the type of the ObjectBox property that has the field's name.
-        case property
+        /// The document has a value that js-bson does not read.
+        case unreadable
+        case invalidName
+        /// A top-level field has the name `__proto__`, or a later field has its name.
+        case lostNames
+        case reservedPrefix
         /// An array has elements that the ObjectBox property with the field's name cannot hold.
         case elements
         /// An array field is absent, so the list property of the ObjectBox object is null.

@@ -7,7 +7,6 @@ import BSON
 extension EngineWalker {
     /// The walker's progress through the top-level fields of a document.
     struct Progress {
-        /// The position of the next field.
         var position: Int
         /// The number of judged fields.
         var count = 0
@@ -20,7 +19,6 @@ extension EngineWalker {
         init(position: Int) { self.position = position }
     }
 
-    /// Moves past the next top-level fields, as long as they break no rule.
     @inline(__always)
     func pass(_ progress: inout Progress, of view: borrowing BSONView) {
         while passExpected(&progress, of: view), passOthers(&progress, of: view) {}
@@ -57,7 +55,8 @@ extension EngineWalker {
             guard nameEnd > 0 else { return false }
             let key = FieldKey(view.bytes, at: start, length: nameEnd &- start)
             let mark = SeenNames.mark(of: key)
-            let isKnown = unsafe progress.known < fields.count && limits[unchecked: 0].marks.contains(mark)
+            guard unsafe !facts[unchecked: 0].reserves(key) else { return false }
+            let isKnown = unsafe progress.known < fields.count && facts[unchecked: 0].marks.contains(mark)
             let found = isKnown ? lookup.search(key, in: view.bytes, among: range) : -1
             guard found < 0 || mayPass(type, at: nameEnd &+ 1, field: found, in: view) else { return false }
             let end = end(ofPassing: type, at: nameEnd &+ 1, before: view.end, in: view, levels: levels)
@@ -69,7 +68,6 @@ extension EngineWalker {
         }
     }
 
-    /// Whether the next field has the name of the field at the index `expected`.
     @inline(__always)
     private func isNextExpected(_ position: Int, _ expected: Int, in view: borrowing BSONView) -> Bool {
         guard expected < fields.count else { return false }

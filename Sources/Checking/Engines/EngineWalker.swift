@@ -10,8 +10,8 @@ struct EngineWalker: ~Escapable {
     let fields: Span<EnginePlan.Field>
     let lookup: FieldLookup
     let range: FieldRange
-    let limits: Span<EnginePlan.Limits>
-    private let harmlessSize: Int
+    let facts: Span<EnginePlan.Facts>
+    private let limits: Span<EnginePlan.Limit>
     let watched: TypeMask
     let quick: TypeMask
     let levels: Int
@@ -28,40 +28,39 @@ struct EngineWalker: ~Escapable {
         fields = plan.fields.span
         lookup = FieldLookup(plan.table)
         range = plan.range
-        limits = plan.allLimits.span
-        harmlessSize = plan.harmlessSize
+        facts = plan.allFacts.span
+        limits = plan.limits.span
         self.wantsInfo = wantsInfo
-        levels = plan.limits.levels
-        (earliest, latest) = (plan.limits.earliest, plan.limits.latest)
-        judgesNames = plan.limits.lostNames != nil
-        judgesText = plan.limits.text != nil
-        watched = wantsInfo ? plan.limits.watched.union(plan.limits.watchedForInfo) : plan.limits.watched
-        quick = wantsInfo ? [] : plan.limits.quick
+        levels = min(plan.facts.mostLevels, BSONView.maximumDepth)
+        (earliest, latest) = (plan.facts.earliest, plan.facts.latest)
+        judgesNames = plan.facts[.lostNames] != nil
+        judgesText = plan.facts[.invalidName] != nil
+        watched = wantsInfo ? plan.facts.watched.union(plan.facts.watchedForInfo) : plan.facts.watched
+        quick = wantsInfo ? [] : plan.facts.quick
         root = plan.firstNode
     }
 
-    /// Judges a whole document by the engine's rules, and reports the rules that it breaks.
-    func document<Sink: FindingSink>(_ view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+    func document(_ view: borrowing BSONView, into sink: inout some FindingSink) throws(BSONError) {
         var progress = Progress(position: view.firstPosition)
         while true {
             pass(&progress, of: view)
             guard let element = try view.step(&progress.position) else { break }
             try field(element, of: view, &progress, into: &sink)
         }
-        let count = progress.count
-        if let rule = limits[0].unreadable, try !view.isReadableByScript(as: .value) {
+        if let rule = facts[0][.unreadable], try !view.isReadableByScript(as: .value) {
             sink.report(Finding(rule, .certain, node: root, Found(.object, .unreadable)))
         }
-        if judgesNames, count > SeenNames.most { try names(of: view, into: &sink) }
-        if count &- 1 > limits[0].fields.most { report(limits[0].fields, .moreFields, into: &sink) }
-        if view.byteCount > harmlessSize { try reportSize(of: view, into: &sink) }
+        if judgesNames, progress.count > SeenNames.most { try names(of: view, into: &sink) }
+        if progress.count &- 1 > facts[0].mostFields { report(.fields, .moreFields, into: &sink) }
+        if view.byteCount > facts[0].harmlessSize { try reportSize(of: view, into: &sink) }
         if wantsInfo { try reportAbsentLists(in: view, into: &sink) }
     }
 
     /// Judges a top-level field that may break a rule.
     @inline(never)
-    private func field<Sink: FindingSink>(
-        _ element: BSONElement, of view: borrowing BSONView, _ progress: inout Progress, into sink: inout Sink
+    private func field(
+        _ element: BSONElement, of view: borrowing BSONView, _ progress: inout Progress,
+        into sink: inout some FindingSink
     ) throws(BSONError) {
         progress.count &+= 1
         let type = TypeMask(element.type)
@@ -73,16 +72,44 @@ struct EngineWalker: ~Escapable {
         if found >= 0 {
             (progress.expected, progress.known) = (found &+ 1, progress.known &+ (isNew ? 1 : 0))
             if !fields[found].plain.contains(type) { try field(element, found, of: view, into: &sink) }
+        } else if facts[0].reserves(key) {
+            report(.reservedPrefix, .none, at: element, of: view, into: &sink)
         }
         if watched.contains(type), !isPassing(element, of: view, levels: levels) {
             try top(element, of: view, into: &sink)
         }
     }
 
-    private func report<Sink: FindingSink>(
-        _ limit: EnginePlan.Limits.Limit, _ detail: Found.Detail, _ type: UInt8 = 3, into sink: inout Sink
+    /// Reports the limits on a measure that are smaller than `size`.
+    /// - Returns: Whether there is such a limit.
+    @discardableResult
+    private func report(
+        _ measure: EngineRule.Measure, over size: Int = .max, _ detail: Found.Detail, _ type: BSONType = .object,
+        node: Int? = nil, into sink: inout some FindingSink
+    ) -> Bool {
+        var isOver = false
+        for index in limits.indices where limits[index].measure == measure && limits[index].most < size {
+            sink.report(Finding(limits[index].rule, limits[index].level, node: node ?? root, Found(type, detail)))
+            isOver = true
+        }
+        return isOver
+    }
+
+    private func report(
+        _ trait: EngineRule.Trait, _ detail: Found.Detail, at element: BSONElement, of view: borrowing BSONView,
+        into sink: inout some FindingSink
     ) {
-        sink.report(Finding(limit.rule, limit.level, node: root, Found(BSONType(rawValue: type), detail)))
+        guard let rule = facts[0][trait] else { return }
+        sink.enter(field: element, of: view)
+        sink.report(Finding(rule, .certain, node: root, Found(element.type, detail)))
+        sink.leave()
+    }
+
+    private func report(
+        _ finding: Finding, at element: BSONElement, of view: borrowing BSONView, into sink: inout some FindingSink
+    ) {
+        sink.visit(at: element, of: view)
+        sink.report(finding)
     }
 }
 
@@ -94,31 +121,30 @@ extension EngineWalker {
     /// The caller passes only values of the types in ``watched``: a rule judges them, or they may contain values that a
     /// rule judges.
     @inline(never)
-    private func top<Sink: FindingSink>(
-        _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
-    ) throws(BSONError) {
+    private func top(_ element: BSONElement, of view: borrowing BSONView, into sink: inout some FindingSink)
+        throws(BSONError)
+    {
         sink.enter(field: element, of: view)
         let isTooDeep = try value(element, of: view, at: .top, depth: 0, into: &sink)
         // The finding has the path of the top-level field, because the path to the value itself is too long for a
         // report.
-        if isTooDeep { report(limits[0].depth, .nestedDeeper, element.type.rawValue, into: &sink) }
+        if isTooDeep { report(.depth, .nestedDeeper, element.type, into: &sink) }
         sink.leave()
     }
 
-    /// Judges a value by the rules for its type, and judges the values inside it.
+    /// Judges a value and the values inside it.
     /// - Parameter depth: The number of levels between the value and its top-level field.
     /// - Returns: Whether the value is, or contains, an object or array that is nested too deep.
-    private func value<Sink: FindingSink>(
+    private func value(
         _ element: BSONElement, of view: borrowing BSONView, at place: EngineRule.Places, depth: Int,
-        into sink: inout Sink
+        into sink: inout some FindingSink
     ) throws(BSONError) -> Bool {
         let type = TypeMask(element.type)
         for index in tests.indices where tests[index].types.contains(type) {
             try judge(element, tests[index], of: view, at: place, into: &sink)
         }
         if type == .object || type == .array {
-            return try content(
-                of: try view.document(element), isArray: type == .array, depth: depth, into: &sink)
+            return try content(of: try view.document(element), isArray: type == .array, depth: depth, into: &sink)
         }
         if type == .javascriptWithScope {
             // PowerSync counts the levels from the scope of a top-level field, and those of a nested one as those of an
@@ -128,12 +154,11 @@ extension EngineWalker {
         return false
     }
 
-    /// Judges the values inside an object or array by the engine's rules.
     /// - Returns: Whether the object or array, or one inside it, is nested too deep.
-    private func content<Sink: FindingSink>(
-        of view: borrowing BSONView, isArray: Bool, depth: Int, into sink: inout Sink
-    ) throws(BSONError) -> Bool {
-        if depth > limits[0].depth.most { return true }
+    private func content(of view: borrowing BSONView, isArray: Bool, depth: Int, into sink: inout some FindingSink)
+        throws(BSONError) -> Bool
+    {
+        if depth > facts[0].mostLevels { return true }
         guard depth <= BSONView.maximumDepth else { throw BSONError(.tooDeep, at: view.start) }
         var isTooDeep = false
         var position = view.firstPosition
@@ -150,21 +175,21 @@ extension EngineWalker {
     }
 
     @inline(__always)
-    private func judge<Sink: FindingSink>(
+    private func judge(
         _ element: BSONElement, _ test: EnginePlan.ValueTest, of view: borrowing BSONView, at place: EngineRule.Places,
-        into sink: inout Sink
+        into sink: inout some FindingSink
     ) throws(BSONError) {
         guard test.places.contains(place) else { return }
         var found = Found(element.type)
-        switch test.kind {
+        switch test.test {
         case .always: break
         case .nonFinite:
             let number = view.double(element)
             if number.isFinite { return }
             found.detail = number.isNaN ? .notANumber : .infinity
-        case .dateOutside:
+        case .dateOutside(let low, let high):
             let milliseconds = view.int64(element)
-            if milliseconds >= test.low, milliseconds <= test.high { return }
+            if milliseconds >= low, milliseconds <= high { return }
             found.detail = .dateOutOfRange
         case .notUUID:
             if isUUID(element, of: view) { return }
@@ -179,8 +204,7 @@ extension EngineWalker {
             if try view.isUTF8(element) { return }
             found.detail = .invalidText
         }
-        sink.visit(at: element, of: view)
-        sink.report(Finding(test.rule, test.level, node: root, found))
+        report(Finding(test.rule, test.level, node: root, found), at: element, of: view, into: &sink)
     }
 
     private func isUUID(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
@@ -199,8 +223,8 @@ extension EngineWalker {
 extension EngineWalker {
     /// Judges a top-level field if its value's type alone does not show that the engine accepts the value.
     @inline(never)
-    private func field<Sink: FindingSink>(
-        _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout Sink
+    private func field(
+        _ element: BSONElement, _ index: Int, of view: borrowing BSONView, into sink: inout some FindingSink
     ) throws(BSONError) {
         let field = fields[index]
         let node = root &+ 1 &+ index
@@ -213,50 +237,41 @@ extension EngineWalker {
         case .property: return try property(element, field, node: node, of: view, into: &sink)
         }
         if let found {
-            sink.visit(at: element, of: view)
-            sink.report(Finding(field.rule, field.level, node: node, found))
+            report(Finding(field.rule, field.level, node: node, found), at: element, of: view, into: &sink)
         } else if wantsInfo, TypeMask(element.type) == .string {
-            sink.visit(at: element, of: view)
-            sink.report(Finding(.powersyncMapping, .info, node: node, Found(element.type, .number)))
+            let finding = Finding(.powersyncMapping, .info, node: node, Found(element.type, .number))
+            report(finding, at: element, of: view, into: &sink)
         }
     }
 
-    private func id<Sink: FindingSink>(
+    private func id(
         _ element: BSONElement, _ field: EnginePlan.Field, node: Int, of view: borrowing BSONView,
-        into sink: inout Sink
+        into sink: inout some FindingSink
     ) throws(BSONError) {
         let type = TypeMask(element.type)
         let (rule, detail): (Rule?, Found.Detail) =
             if type == .null || type == .undefined {
-                (limits[0].nullID, .none)
-            } else if let unreadable = limits[0].unreadableID, try !view.isReadableByScript(element, as: .key) {
+                (facts[0][.nullID], .none)
+            } else if let unreadable = facts[0][.unreadableID], try !view.isReadableByScript(element, as: .key) {
                 (unreadable, .unreadable)
-            } else { (view.isFalseInScript(element) ? limits[0].falsyID : nil, .falsy) }
+            } else { (view.isFalseInScript(element) ? facts[0][.falsyID] : nil, .falsy) }
         if let rule {
             sink.report(Finding(rule, .certain, node: node, Found(element.type, detail)))
         } else if !field.accepts.contains(type) {
             sink.report(Finding(field.rule, field.level, node: node, Found(element.type)))
-        } else if limits[0].hasOnlyUUIDs, type == .binData, !isUUID(element, of: view) {
+        } else if facts[0].hasOnlyUUIDs, type == .binData, !isUUID(element, of: view) {
             sink.report(Finding(field.rule, field.level, node: node, binary(element, of: view)))
         }
-        guard limits[0].idSize.most < .max else { return }
+        guard facts[0].limitsIDs else { return }
         let size =
-            if type == .string { element.valueLength &- 5 } else {
-                try JSONText.text(of: element, in: view)?.count ?? element.valueLength
-            }
-        if size > limits[0].idSize.most {
-            sink.report(
-                Finding(limits[0].idSize.rule, limits[0].idSize.level, node: node, Found(element.type, .longer)))
-        }
+            type == .string
+            ? element.valueLength &- 5 : try JSONText.text(of: element, in: view)?.count ?? element.valueLength
+        report(.idSize, over: size, .longer, element.type, node: node, into: &sink)
     }
 
-    /// Returns a description of a value that loses something when SQLite's CAST stores it in an `integer` or `real`
-    /// column.
-    ///
-    /// Returns `nil` if the value loses nothing, or if another rule judges it.
-    private func lost(
-        _ element: BSONElement, in column: EnginePlan.Field.Kind, of view: borrowing BSONView
-    ) -> Found? {
+    /// Returns a description of a value of which SQLite's CAST loses something in a column; `nil` if it loses nothing,
+    /// or if another rule judges the value.
+    private func lost(_ element: BSONElement, in column: EnginePlan.Field.Kind, of view: borrowing BSONView) -> Found? {
         let type = TypeMask(element.type)
         if type == .binData { return isUUID(element, of: view) ? binary(element, of: view) : nil }
         if TypeMask.numbers.contains(type) {
@@ -304,9 +319,9 @@ extension EngineWalker {
         return isPlain && Double(word)?.isFinite ?? false
     }
 
-    private func property<Sink: FindingSink>(
+    private func property(
         _ element: BSONElement, _ field: EnginePlan.Field, node: Int, of view: borrowing BSONView,
-        into sink: inout Sink
+        into sink: inout some FindingSink
     ) throws(BSONError) {
         let type = TypeMask(element.type)
         if TypeMask.deprecated.contains(type), type != .javascriptWithScope { return }
@@ -314,24 +329,23 @@ extension EngineWalker {
             // ObjectBox's documentation does not say whether ObjectBox converts between number types, such as from
             // double to int. A value of another number type is therefore only a possible finding.
             let isConvertible = TypeMask.numbers.contains(type) && !field.accepts.isDisjoint(with: .numbers)
-            sink.visit(at: element, of: view)
-            return sink.report(
-                Finding(field.rule, isConvertible ? .possible : field.level, node: node, Found(element.type)))
+            let finding = Finding(
+                field.rule, isConvertible ? .possible : field.level, node: node, Found(element.type))
+            return report(finding, at: element, of: view, into: &sink)
         }
         if TypeMask.integers.contains(type) {
             let value = type == .int ? Int64(view.int32(element)) : view.int64(element)
             guard value < field.low || value > field.high else { return }
-            sink.visit(at: element, of: view)
-            return sink.report(Finding(field.rule, field.level, node: node, Found(element.type, .numberOutOfRange)))
+            let finding = Finding(field.rule, field.level, node: node, Found(element.type, .numberOutOfRange))
+            return report(finding, at: element, of: view, into: &sink)
         }
-        guard type == .array else { return }
+        guard type == .array, let rule = facts[0][.elements] else { return }
         let array = try view.document(element)
         var position = array.firstPosition
         sink.enter(.elements)
         while let item = try array.next(&position) {
             guard !field.elements.contains(TypeMask(item.type)) else { continue }
-            sink.visit(at: item, of: array)
-            sink.report(Finding(.objectboxArray, field.level, node: node, Found(item.type)))
+            report(Finding(rule, field.level, node: node, Found(item.type)), at: item, of: array, into: &sink)
         }
         sink.leave()
     }
@@ -340,21 +354,13 @@ extension EngineWalker {
 // MARK: names
 
 extension EngineWalker {
-    /// Reports a top-level field whose value is lost because of its name.
-    ///
     /// JavaScript sets the prototype of the row in place of a field `__proto__`, and keeps the last field of a name.
     @inline(never)
-    private func name<Sink: FindingSink>(
-        _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
-    ) throws(BSONError) {
-        guard let rule = limits[0].lostNames else { return }
-        func report(_ element: BSONElement, _ detail: Found.Detail) {
-            sink.enter(field: element, of: view)
-            sink.report(Finding(rule, .certain, node: root, Found(element.type, detail)))
-            sink.leave()
-        }
+    private func name(_ element: BSONElement, of view: borrowing BSONView, into sink: inout some FindingSink)
+        throws(BSONError)
+    {
         if view.nameBytes(element).isEqual(to: "__proto__") {
-            if element.type != .null { report(element, .prototypeName) }
+            if element.type != .null { report(.lostNames, .prototypeName, at: element, of: view, into: &sink) }
             return
         }
         var position = view.firstPosition
@@ -362,12 +368,12 @@ extension EngineWalker {
         while let other = try view.next(&position), other.nameOffset < element.nameOffset {
             if view.nameBytes(other).isEqual(to: view.nameBytes(element)) { last = other }
         }
-        if let last, last.type != .null { report(last, .repeatedName) }
+        if let last, last.type != .null { report(.lostNames, .repeatedName, at: last, of: view, into: &sink) }
     }
 
     /// Judges the names of a document that has too many for ``SeenNames``.
     @inline(never)
-    private func names<Sink: FindingSink>(of view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+    private func names(of view: borrowing BSONView, into sink: inout some FindingSink) throws(BSONError) {
         var hashes: Set<Int> = []
         var (position, count) = (view.firstPosition, 0)
         while let element = try view.next(&position) {
@@ -381,15 +387,9 @@ extension EngineWalker {
         }
     }
 
-    /// Reports a name that is not UTF-8.
     @inline(never)
-    private func invalidName<Sink: FindingSink>(
-        _ element: BSONElement, of view: borrowing BSONView, into sink: inout Sink
-    ) {
-        guard let rule = limits[0].text, !view.nameBytes(element).isUTF8 else { return }
-        sink.enter(field: element, of: view)
-        sink.report(Finding(rule, .certain, node: root, Found(element.type, .invalidName)))
-        sink.leave()
+    private func invalidName(_ element: BSONElement, of view: borrowing BSONView, into sink: inout some FindingSink) {
+        if !view.nameBytes(element).isUTF8 { report(.invalidName, .invalidName, at: element, of: view, into: &sink) }
     }
 }
 
@@ -397,7 +397,7 @@ extension EngineWalker {
 
 extension EngineWalker {
     @inline(never)
-    private func reportSize<Sink: FindingSink>(of view: borrowing BSONView, into sink: inout Sink) throws(BSONError) {
+    private func reportSize(of view: borrowing BSONView, into sink: inout some FindingSink) throws(BSONError) {
         // The finding has the path of the largest field, because a repair changes that.
         var largest: BSONElement?
         var position = view.firstPosition
@@ -407,30 +407,23 @@ extension EngineWalker {
         guard let largest else { return }
         sink.enter(field: largest, of: view)
         defer { sink.leave() }
-        func report(_ limit: EnginePlan.Limits.Limit, _ detail: Found.Detail, into sink: inout Sink) {
-            self.report(limit, detail, largest.type.rawValue, into: &sink)
-        }
-        if view.byteCount > limits[0].size.most { report(limits[0].size, .larger, into: &sink) }
-        if view.byteCount > limits[0].secondSize.most { report(limits[0].secondSize, .larger, into: &sink) }
-        guard view.byteCount > limits[0].leastRowSize else { return }
-        let row = try RowSize(of: view)
-        if row.units > limits[0].rowUnits.most {
-            report(limits[0].rowUnits, .largerAsJSON, into: &sink)
-        } else if row.bytes > limits[0].rowBytes.most {
-            report(limits[0].rowBytes, .largerAsJSON, into: &sink)
+        report(.size, over: view.byteCount, .larger, largest.type, into: &sink)
+        guard view.byteCount > facts[0].leastRowSize else { return }
+        let row = try JSONText.rowSize(of: view)
+        if !report(.rowUnits, over: row.units, .largerAsJSON, largest.type, into: &sink) {
+            report(.rowBytes, over: row.bytes, .largerAsJSON, largest.type, into: &sink)
         }
     }
 
     @inline(never)
-    private func reportAbsentLists<Sink: FindingSink>(
-        in view: borrowing BSONView, into sink: inout Sink
-    ) throws(BSONError) {
+    private func reportAbsentLists(in view: borrowing BSONView, into sink: inout some FindingSink) throws(BSONError) {
+        guard let rule = facts[0][.absentList] else { return }
         for index in fields.indices where fields[index].isList {
             var (position, isAbsent) = (view.firstPosition, true)
             while let element = try view.next(&position) {
                 if lookup.position(of: element, in: view, among: range, expected: index) == index { isAbsent = false }
             }
-            if isAbsent { sink.report(Finding(.objectboxNull, .info, node: root &+ 1 &+ index, .missing)) }
+            if isAbsent { sink.report(Finding(rule, .info, node: root &+ 1 &+ index, .missing)) }
         }
     }
 }

@@ -2,31 +2,24 @@ package import BSON
 import ServerSchema
 
 /// The types of the `_id`s of a collection, counted only to decide whether two `_id`s can have the same text.
-struct IDTypes: Sendable {
-    private var mask: TypeMask = []
-
+extension TypeMask {
     @inline(__always)
-    mutating func note(_ document: borrowing BSONView) throws(BSONError) {
+    mutating func note(idOf document: borrowing BSONView) throws(BSONError) {
         let first = document.firstPosition
         // The server stores `_id` as the first field. In a document from another source, such as a dump, `_id` may be
         // elsewhere.
         if document.byteCount > 12, document.word(first &+ 1) & 0xFFFF_FFFF == 0x0064_695F {
-            mask.formUnion(TypeMask(BSONType(rawValue: document.byte(first))))
+            formUnion(TypeMask(BSONType(rawValue: document.byte(first))))
         } else if let element = try document.find("_id") {
-            mask.formUnion(TypeMask(element.type))
+            formUnion(TypeMask(element.type))
         }
     }
 
-    mutating func formUnion(_ other: IDTypes) { mask.formUnion(other.mask) }
-
-    /// Whether two of the `_id`s can have the same text.
-    ///
-    /// Two `_id`s of different kinds can have the same text, such as a string and a number. Two `_id`s of one kind can
-    /// have the same text if both are objects, or if one is a double and the other is a decimal.
-    var canHaveEqualTexts: Bool {
+    /// Whether two `_id`s of these types can have the same text: those of different kinds, such as a string and a
+    /// number; two objects; a double and a decimal.
+    fileprivate var canHaveEqualTexts: Bool {
         let kinds: [TypeMask] = [[.string, .symbol], .numbers, .bool, .objectId, .binData, .date, .timestamp]
-        return kinds.count { !mask.isDisjoint(with: $0) } > 1 || mask.contains(.object)
-            || mask.isSuperset(of: [.double, .decimal])
+        return kinds.count { !isDisjoint(with: $0) } > 1 || contains(.object) || isSuperset(of: [.double, .decimal])
     }
 }
 
@@ -41,9 +34,8 @@ extension Tally {
     /// The tally must already have counted the document itself.
     /// - Throws: ``BSONError`` if the bytes are damaged; nothing is then counted.
     package mutating func countEqualText(_ document: borrowing BSONView, ledger: LedgerIndex?) throws(BSONError) {
-        guard let engine = schema.engine, let rule = engine.idText, let element = try document.find("_id") else {
-            return
-        }
+        guard let engine = schema.engine, let rule = engine.facts[.idText], let element = try document.find("_id")
+        else { return }
         let id = try document.value(element)
         let (verdict, before) = (try schema.check(document), try activeVerdict(document))
         collector.removeAll()
@@ -52,23 +44,19 @@ extension Tally {
         var old = Contribution(verdict: verdict, active: before, isInLedger: isInLedger)
         for located in collector.located {
             let isExcepted = exceptions.exception(for: located, in: schema) != nil
-            if !isExcepted { old.unexcepted = max(old.unexcepted, Verdict(located.finding.level)) }
-            if let rule = schema.engineRule(of: located) {
-                old.effect.add(rule, located.finding.level, isExcepted: isExcepted)
-            }
+            old.add(located.finding.level, schema.engineRule(of: located), isExcepted: isExcepted)
         }
         let located = FindingCollector.Located(
             finding: Finding(rule, .certain, node: engine.firstNode, Found(element.type, .equalText)),
             below: [.field("_id")])
-        let isExcepted = exceptions.exception(for: located, in: schema) != nil
         var new = old
         // One of the documents with a text arrives, so the first one adds no failing document to the counts.
         if let text = try schema.idText(of: document), !equalTexts.insert(text).inserted {
             // The check against the active schema uses the same engine's rules, so the document also fails under the
             // active schema.
             (new.verdict, new.active) = (.certain, before.map { _ in .certain })
-            if !isExcepted { new.unexcepted = .certain }
-            if let rule = schema.engineRule(of: located) { new.effect.add(rule, .certain, isExcepted: isExcepted) }
+            let isExcepted = exceptions.exception(for: located, in: schema) != nil
+            new.add(.certain, schema.engineRule(of: located), isExcepted: isExcepted)
         }
         counts.replace(old, by: new)
         count(located, of: id)
@@ -88,7 +76,7 @@ extension CompiledSchema {
     /// - Throws: ``BSONError`` if the bytes are damaged.
     package func idText(of document: borrowing BSONView) throws(BSONError) -> [UInt8]? {
         guard let element = try document.find("_id") else { return nil }
-        if engine?.limits.falsyID != nil, document.isFalseInScript(element) { return nil }
+        if engine?.facts[.falsyID] != nil, document.isFalseInScript(element) { return nil }
         return try JSONText.text(of: element, in: document)
     }
 }

@@ -6,7 +6,7 @@ import BSON
 /// The texts are those of PowerSync; the other engines are assumed to derive the same. Source: powersync-service,
 /// modules/module-mongodb/src/replication/bufferToSqlite.ts.
 struct JSONText {
-    fileprivate private(set) var bytes: [UInt8] = []
+    private var bytes: [UInt8] = []
 
     /// Returns the text of a top-level value; `nil` for a value without a text, such as null, or binary data that is
     /// not a UUID.
@@ -40,9 +40,7 @@ struct JSONText {
         append(isArray ? "]" : "}")
     }
 
-    /// Whether an object's field appears in JSON.
-    ///
-    /// Undefined values are left out, and so is binary data that is not a UUID.
+    /// Whether an object's field appears in JSON: undefined values and binary data that is no UUID do not.
     private static func isWritten(_ element: BSONElement, of view: borrowing BSONView) -> Bool {
         switch TypeMask(element.type) {
         case .undefined: false
@@ -91,7 +89,6 @@ struct JSONText {
         }
     }
 
-    /// Appends an object of texts without its closing brace.
     private mutating func append(_ texts: KeyValuePairs<String, String>) {
         for (index, (name, text)) in texts.enumerated() {
             append("\(index == 0 ? "{" : ",")\"\(name)\":")
@@ -102,47 +99,38 @@ struct JSONText {
     private mutating func append(_ text: String) { bytes += text.utf8 }
 
     private mutating func append(quoted text: [UInt8]) {
+        let escapes = Self.escapes
         bytes.append(UInt8(ascii: "\""))
-        let (letters, digits) = (Self.letters, Array("0123456789abcdef".utf8))
         for byte in text {
-            let letter = byte < letters.count ? letters[Int(byte)] : 0
-            if letter == 0 {
+            if byte < escapes.count, !escapes[Int(byte)].isEmpty {
+                bytes += escapes[Int(byte)]
+            } else {
                 bytes.append(byte)
-                continue
             }
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(letter)
-            guard letter == UInt8(ascii: "u") else { continue }
-            for digit in [0, 0, byte >> 4, byte & 15] { bytes.append(digits[Int(digit)]) }
         }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// For each character up to the backslash, the letter of its escape; 0 if it needs no escape.
-    private static let letters: [UInt8] = (0...UInt8(ascii: "\\")).map { byte in
-        let short: [UInt8: Unicode.Scalar] = [8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 0x22: "\"", 0x5C: "\\"]
-        return short[byte].map { UInt8(ascii: $0) } ?? (byte < 0x20 ? UInt8(ascii: "u") : 0)
-    }
-}
-
-/// The size of a document's row, which is JSON text: PowerSync's query `SELECT _id AS id, *` writes the `_id` twice.
-struct RowSize {
-    /// The length in UTF-16 code units, in which JavaScript counts.
-    let units: Int
-    /// The length in bytes of UTF-8.
-    let bytes: Int
-
-    /// Measures the row of a document.
-    /// - Throws: ``BSONError`` if the document is damaged.
-    init(of view: borrowing BSONView) throws(BSONError) {
-        let row = try JSONText(rowOf: view).bytes
-        bytes = row.count
-        units = row.reduce(0) { $0 + (0x80..<0xC0 ~= $1 ? 0 : $1 >= 0xF0 ? 2 : 1) }
+    /// For each character up to the backslash, its escape; empty if it needs none.
+    private static let escapes: [[UInt8]] = (0...UInt8(ascii: "\\")).map { byte in
+        let short: [UInt8: String] = [
+            8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 0x22: "\\\"", 0x5C: "\\\\",
+        ]
+        let code = "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
+        return Array((short[byte] ?? (byte < 0x20 ? code : "")).utf8)
     }
 }
 
 extension JSONText {
-    fileprivate init(rowOf view: borrowing BSONView) throws(BSONError) {
+    /// Returns the length of a document's row in UTF-16 code units, in which JavaScript counts, and in bytes of UTF-8.
+    ///
+    /// The row is JSON text: PowerSync's query `SELECT _id AS id, *` writes the `_id` twice.
+    static func rowSize(of view: borrowing BSONView) throws(BSONError) -> (units: Int, bytes: Int) {
+        let row = try JSONText(rowOf: view).bytes
+        return (row.reduce(0) { $0 + (0x80..<0xC0 ~= $1 ? 0 : $1 >= 0xF0 ? 2 : 1) }, row.count)
+    }
+
+    private init(rowOf view: borrowing BSONView) throws(BSONError) {
         append("{")
         var position = view.firstPosition
         while let element = try view.next(&position) {
@@ -174,42 +162,18 @@ extension BSONValue {
         case .double(let number): Self.topText(of: number)
         case .decimal(let number): number.description
         case .objectID(let id): id.description
-        case .date(let milliseconds): Self.text(ofDate: milliseconds)
-        case .binary(subtype: 4, let bytes) where bytes.count == 16: Self.text(ofUUID: bytes)
+        case .date(let milliseconds): ServerTime(milliseconds: milliseconds).iso8601WithMilliseconds
+        case .binary(subtype: 4, let bytes) where bytes.count == 16: UUIDText.canonical(bytes)
         case .string, .invalidString, .symbol, .object, .array, .regex, .javascript, .javascriptWithScope, .dbPointer,
             .binary, .null, .undefined, .minKey, .maxKey:
             nil
         }
     }
 
-    /// Returns the text of a double that is the value of a top-level field.
-    ///
     /// PowerSync converts each whole number at the top level to a `BigInt`, so its text has all digits and no exponent.
     private static func topText(of number: Double) -> String {
         guard number.isFinite else { return number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity" }
-        return number.rounded(.towardZero) == number ? digits(of: number) : scriptText(of: number)
-    }
-
-    /// Returns all digits of a whole number, without an exponent.
-    private static func digits(of whole: Double) -> String {
-        if let number = Int64(exactly: whole) { return "\(number)" }
-        // A double that does not fit an `Int64` is its significand, as a whole number, times a power of two. Each limb
-        // holds nine decimal digits; the lowest limb comes first.
-        let base: UInt64 = 1_000_000_000
-        let significand = whole.significandBitPattern | 1 << UInt64(Double.significandBitCount)
-        var limbs = [significand % base, significand / base]
-        for _ in 0..<(Int(whole.exponent) - Double.significandBitCount) {
-            var carry: UInt64 = 0
-            for index in limbs.indices {
-                let doubled = limbs[index] * 2 + carry
-                (carry, limbs[index]) = (doubled / base, doubled % base)
-            }
-            if carry > 0 { limbs.append(carry) }
-        }
-        let texts = limbs.dropLast().reversed().map { limb in
-            String(repeating: "0", count: 9 - "\(limb)".utf8.count) + "\(limb)"
-        }
-        return (whole < 0 ? "-" : "") + "\(limbs.last ?? 0)" + texts.joined()
+        return number.rounded(.towardZero) == number ? number.wholeDigits : scriptText(of: number)
     }
 
     /// Returns a finite double as JavaScript writes it inside objects and arrays: with the fewest digits that identify
@@ -229,23 +193,5 @@ extension BSONValue {
             return sign + digits + String(repeating: "0", count: max(0, exponent + 1 - digits.count))
         }
         return "\(plain)e\(exponent < 0 ? "-" : "+")\(abs(exponent))"
-    }
-
-    /// Returns a date as JavaScript's `toISOString` writes it: years outside 0 to 9999 have a sign and six digits.
-    private static func text(ofDate milliseconds: Int64) -> String {
-        func padded(_ number: UInt, _ digits: Int) -> String {
-            String(repeating: "0", count: max(0, digits - "\(number)".utf8.count)) + "\(number)"
-        }
-        let text = ServerTime(milliseconds: milliseconds).iso8601.dropLast()
-        let rest = text.suffix("-04-20T00:00:00".count)
-        let year = Int(text.dropLast(rest.count)) ?? 0
-        let sign = year < 0 ? "-" : year > 9_999 ? "+" : ""
-        let fraction = padded(UInt(milliseconds % 1_000 + 1_000) % 1_000, 3)
-        return "\(sign)\(padded(year.magnitude, sign.isEmpty ? 4 : 6))\(rest).\(fraction)Z"
-    }
-
-    private static func text(ofUUID bytes: [UInt8]) -> String {
-        let hex = bytes.map { (byte: UInt8) in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-        return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { hex[$0].joined() }.joined(separator: "-")
     }
 }

@@ -3,7 +3,7 @@ import ServerSchema
 /// The BSON values that an ObjectBox property can hold.
 ///
 /// Source: the data mapping of objectbox-sync-docs, mongodb-sync-connector/mongodb-data-mapping.md.
-struct PropertyValues {
+struct PropertyValues: Sendable {
     /// The BSON types of the values that the property holds.
     var types: TypeMask
     /// The BSON types of the elements that the property holds, if its values are arrays.
@@ -12,6 +12,7 @@ struct PropertyValues {
     /// them.
     var range: ClosedRange<Int64>?
 
+    fileprivate static func of(_ types: TypeMask) -> Self { Self(types: types) }
     fileprivate static func vector(_ elements: TypeMask) -> Self { Self(types: .array, elements: elements) }
     fileprivate static func integer(_ range: ClosedRange<Int64>) -> Self { Self(types: .integers, range: range) }
 }
@@ -19,89 +20,48 @@ struct PropertyValues {
 extension TypeMask {
     /// The types of `_id`s that ObjectBox can convert; a relation holds an `_id` of one of these types.
     fileprivate static var keys: Self { [.objectId, .binData, .string, .int, .long] }
+    fileprivate static var reals: Self { [.double, .int, .long] }
 }
 
 extension ObjectBoxModel.Property {
+    private var external: (name: String, values: PropertyValues)? { externalTypes[externalType ?? 0] }
+
     /// The values that the property holds; all values for a type that this program does not know.
     var values: PropertyValues {
-        if isToMany { return .vector(.keys) }
-        if let external = ExternalType(rawValue: externalType ?? 0) { return external.values }
-        guard let type = PropertyType(rawValue: type) else { return PropertyValues(types: .all) }
-        return type.values
+        isToMany ? .vector(.keys) : external?.values ?? propertyTypes[type]?.values ?? .of(.all)
     }
 
     /// The name of the property's type in ObjectBox's documentation, followed by the external type if it has one.
     var typeName: String {
-        if isToMany { return "ToMany" }
-        let name = PropertyType(rawValue: type)?.name ?? "\(type)"
-        return name + (ExternalType(rawValue: externalType ?? 0).map { " (\($0.name))" } ?? "")
+        isToMany ? "ToMany" : (propertyTypes[type]?.name ?? "\(type)") + (external.map { " (\($0.name))" } ?? "")
     }
 }
 
 /// The types of properties, by their numbers in a model file.
 ///
 /// Source: objectbox-dart, objectbox/lib/src/modelinfo/enums.dart.
-private enum PropertyType: Int {
-    case bool = 1, byte, short, char, int, long, float, double, string, date, relation, dateNano, flex
-    case boolVector = 22, byteVector, shortVector, charVector, intVector, longVector, floatVector, doubleVector,
-        stringVector, dateVector, dateNanoVector
-
-    var name: String {
-        let name = "\(self)"
-        return name.prefix(1).uppercased() + name.dropFirst()
-    }
-
-    var values: PropertyValues {
-        switch self {
-        case .bool: PropertyValues(types: .bool)
-        case .byte: .integer(-128...127)
-        case .short: .integer(-32_768...32_767)
-        case .char: .integer(0...65_535)
-        case .int: .integer(Int64(Int32.min)...Int64(Int32.max))
-        case .long, .dateNano: PropertyValues(types: .integers)
-        case .float, .double: PropertyValues(types: [.double, .int, .long])
-        case .string: PropertyValues(types: .string)
-        case .date: PropertyValues(types: .date)
-        case .relation: PropertyValues(types: .keys)
-        case .flex: PropertyValues(types: [.object, .array, .string, .bool, .int, .long, .double])
-        case .byteVector: PropertyValues(types: .binData)
-        case .boolVector: .vector(.bool)
-        case .shortVector, .charVector, .intVector, .longVector, .dateNanoVector: .vector(.integers)
-        case .floatVector, .doubleVector: .vector([.double, .int, .long])
-        case .stringVector: .vector(.string)
-        case .dateVector: .vector(.date)
-        }
-    }
-}
+private let propertyTypes: [Int: (name: String, values: PropertyValues)] = [
+    1: ("Bool", .of(.bool)), 2: ("Byte", .integer(-128...127)), 3: ("Short", .integer(-32_768...32_767)),
+    4: ("Char", .integer(0...65_535)), 5: ("Int", .integer(-2_147_483_648...2_147_483_647)),
+    6: ("Long", .of(.integers)), 7: ("Float", .of(.reals)), 8: ("Double", .of(.reals)), 9: ("String", .of(.string)),
+    10: ("Date", .of(.date)), 11: ("Relation", .of(.keys)), 12: ("DateNano", .of(.integers)),
+    13: ("Flex", .of([.object, .array, .string, .bool, .int, .long, .double])), 22: ("BoolVector", .vector(.bool)),
+    23: ("ByteVector", .of(.binData)), 24: ("ShortVector", .vector(.integers)), 25: ("CharVector", .vector(.integers)),
+    26: ("IntVector", .vector(.integers)), 27: ("LongVector", .vector(.integers)),
+    28: ("FloatVector", .vector(.reals)), 29: ("DoubleVector", .vector(.reals)),
+    30: ("StringVector", .vector(.string)), 31: ("DateVector", .vector(.date)),
+    32: ("DateNanoVector", .vector(.integers)),
+]
 
 /// The types of other systems, such as MongoDB, that a property can name, by their numbers in a model file.
 ///
 /// Source: objectbox-java, io/objectbox/model/ExternalPropertyType.java.
-private enum ExternalType: Int {
-    case int128 = 100, uuid = 102, decimal128, uuidString, uuidV4, uuidV4String, flexMap, flexVector, json, bson,
-        javaScript, jsonToNative
-    case int128Vector = 116, uuidVector = 118
-    case mongoId = 123, mongoIdVector, mongoTimestamp, mongoBinary, mongoRegex
-
-    var name: String {
-        let name = "\(self)"
-        return name.prefix(1).uppercased() + name.dropFirst()
-    }
-
-    var values: PropertyValues {
-        switch self {
-        case .int128, .uuid, .uuidV4, .bson, .mongoBinary: PropertyValues(types: .binData)
-        case .decimal128: PropertyValues(types: .decimal)
-        case .uuidString, .uuidV4String, .json: PropertyValues(types: .string)
-        case .flexMap: PropertyValues(types: .object)
-        case .flexVector: PropertyValues(types: .array)
-        case .javaScript: PropertyValues(types: .javascript)
-        case .jsonToNative: PropertyValues(types: [.object, .array])
-        case .int128Vector, .uuidVector: .vector(.binData)
-        case .mongoId: PropertyValues(types: .objectId)
-        case .mongoIdVector: .vector(.objectId)
-        case .mongoTimestamp: PropertyValues(types: .timestamp)
-        case .mongoRegex: PropertyValues(types: .regex)
-        }
-    }
-}
+private let externalTypes: [Int: (name: String, values: PropertyValues)] = [
+    100: ("Int128", .of(.binData)), 102: ("Uuid", .of(.binData)), 103: ("Decimal128", .of(.decimal)),
+    104: ("UuidString", .of(.string)), 105: ("UuidV4", .of(.binData)), 106: ("UuidV4String", .of(.string)),
+    107: ("FlexMap", .of(.object)), 108: ("FlexVector", .of(.array)), 109: ("Json", .of(.string)),
+    110: ("Bson", .of(.binData)), 111: ("JavaScript", .of(.javascript)), 112: ("JsonToNative", .of([.object, .array])),
+    116: ("Int128Vector", .vector(.binData)), 118: ("UuidVector", .vector(.binData)), 123: ("MongoId", .of(.objectId)),
+    124: ("MongoIdVector", .vector(.objectId)), 125: ("MongoTimestamp", .of(.timestamp)),
+    126: ("MongoBinary", .of(.binData)), 127: ("MongoRegex", .of(.regex)),
+]

@@ -42,7 +42,8 @@ extension BSONView {
         case 2: return hasRightLength(element, exactly: true)
         case 4: return use != .key || count == 16
         case 9 where use != .value:
-            let (type, padding) = (count > 0 ? byte(element.valueOffset + 5) : nil, padding(of: element))
+            let type = count > 0 ? byte(element.valueOffset + 5) : nil
+            let padding = count > 1 ? byte(element.valueOffset + 6) : nil
             return switch type {
             case 0x03: padding == 0
             case 0x27: padding == 0 && (count - 2).isMultiple(of: 4)
@@ -51,10 +52,6 @@ extension BSONView {
             }
         default: return true
         }
-    }
-
-    private func padding(of vector: BSONElement) -> UInt8? {
-        binaryLength(vector) > 1 ? byte(vector.valueOffset + 6) : nil
     }
 
     /// Whether the length inside binary data of subtype 2 fits its bytes; true for other subtypes.
@@ -95,15 +92,9 @@ extension BSONView {
     }
 }
 
-/// The use of a value that js-bson reads.
-enum ScriptUse {
-    /// The value is only read.
-    case value
-    /// The value is an `_id`, which is also written as a key.
-    case key
-    /// The value is inside an `_id`.
-    case insideKey
-}
+/// The use of a value that js-bson reads: the value is only read, or it is an `_id`, which is also written as a key, or
+/// inside one.
+enum ScriptUse { case value, key, insideKey }
 
 /// The syntax of JavaScript's regular expressions without the flag `u`, with which js-bson compiles those in an `_id`.
 ///
@@ -135,7 +126,6 @@ struct ScriptPattern {
 
     private init(_ pattern: String, hasNames: Bool) { (units, self.hasNames) = (Array(pattern.utf16), hasNames) }
 
-    /// Reads one of the texts, if one follows.
     private mutating func take(_ texts: String...) -> Bool {
         guard let text = texts.first(where: { units[at...].starts(with: $0.utf16) }) else { return false }
         at += text.utf16.count
@@ -150,41 +140,33 @@ struct ScriptPattern {
 
     private mutating func parse() -> Bool {
         while at < units.count {
-            if count() != nil { return false }
-            at += 1
-            switch UInt8(exactly: units[at - 1]) {
-            case UInt8(ascii: "|"):
+            if take("|") {
                 groups[groups.count - 1].earlier.formUnion(groups[groups.count - 1].names)
                 groups[groups.count - 1].names = []
                 continue
-            case UInt8(ascii: "("):
+            } else if take("^", "$", "\\b", "\\B") {
+                continue
+            } else if take("(") {
                 guard open() else { return false }
                 continue
-            case UInt8(ascii: ")"):
+            } else if take(")") {
                 guard groups.count > 1, let group = groups.popLast() else { return false }
                 groups[groups.count - 1].names.formUnion(group.names.union(group.earlier))
                 if !group.isRepeatable { continue }
-            case UInt8(ascii: "^"), UInt8(ascii: "$"): continue
-            case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"): return false
-            case UInt8(ascii: "["):
+            } else if take("[") {
                 guard set() else { return false }
-            case UInt8(ascii: "\\"):
-                if take("b", "B") { continue }
-                if hasNames, take("k") {
-                    guard take("<"), let name = name() else { return false }
-                    references.insert(name)
-                } else {
-                    guard at < units.count else { return false }
-                    at += 1
-                }
-            default: break
+            } else if hasNames, take("\\k") {
+                guard take("<"), let name = name() else { return false }
+                references.insert(name)
+            } else if take("*", "+", "?") || count() != nil || units[at...].elementsEqual("\\".utf16) {
+                return false
+            } else {
+                _ = take("\\")
+                at += 1
             }
-            if take("*", "+", "?") {
-                _ = take("?")
-            } else if let isOrdered = count() {
-                guard isOrdered else { return false }
-                _ = take("?")
-            }
+            let isOrdered = count()
+            if isOrdered == false { return false }
+            if isOrdered == true || take("*", "+", "?") { _ = take("?") }
         }
         return groups.count == 1
     }
@@ -206,7 +188,6 @@ struct ScriptPattern {
         return true
     }
 
-    /// Reads the name of a group and its bracket.
     private mutating func name() -> String? {
         let name = take { $0 != UInt8(ascii: ">") }
         let isName = name.unicodeScalars.enumerated().allSatisfy { index, scalar in

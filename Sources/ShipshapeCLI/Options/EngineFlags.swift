@@ -14,13 +14,13 @@ struct EngineFlags: ParsableArguments {
                 + "couchbase, any, or device-sync (the default for App Services schemas); powersync@1.26.0 states the "
                 + "version that runs.",
             valueName: "engine"), completion: .list(Engine.allCases.map(\.rawValue)),
-        transform: { try StatedEngine($0) })
-    var named: StatedEngine?
+        transform: { try EngineSettings(parsing: $0) })
+    var named: EngineSettings?
 
     /// The engine: that of `--engine`, else the setting; `nil` if there is none.
     var engine: Engine? { stated?.engine }
 
-    private var stated: StatedEngine? { named ?? Settings.current[Known.engine] }
+    private var stated: EngineSettings? { named ?? Settings.current[Known.engine] }
 
     /// The files with facts about the engine's clients, which the settings name.
     var files: [String] { [columns, model].compactMap(\.self) }
@@ -31,10 +31,9 @@ struct EngineFlags: ParsableArguments {
     /// Reads the facts about the engine's clients; `nil` if the operator names no engine.
     /// - Throws: ``LocatedError`` for the columns; ``SchemaError`` for the model.
     func settings() throws -> EngineSettings? {
-        guard let stated else { return nil }
-        var settings = EngineSettings(stated)
-        if let columns { settings.tables = try ColumnsFile.read(at: columns) }
-        if let model { settings.model = try ObjectBoxModel.read(at: model) }
+        var settings = stated
+        if let columns { settings?.columns = try ColumnsFile.read(at: columns) }
+        if let model { settings?.model = try ObjectBoxModel.read(at: model) }
         return settings
     }
 
@@ -49,23 +48,18 @@ struct EngineFlags: ParsableArguments {
 
 extension EngineSettings {
     /// Returns notes on the rules that could not be evaluated because the operator did not describe the engine's
-    /// clients.
-    ///
-    /// For PowerSync, also returns a note on each collection that the file of columns describes but the check does not
-    /// cover.
+    /// clients, and on collections that the file of columns describes but the check does not cover.
     func notes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
         [versionNote].compactMap(\.self) + clientNotes(for: schema, hasSchema: hasSchema)
     }
 
     private func clientNotes(for schema: ServerSchema, hasSchema: Bool) -> [String] {
         switch engine {
+        case .powersync where !hasSchema && columns.isEmpty:
+            return ["the types of columns were not judged: give a schema, or name a file in the setting columns"]
         case .powersync:
-            let others = tables.filter { table in !schema.collections.contains { table.holds($0.namespace) } }
-            return
-                (hasSchema || !tables.isEmpty
-                ? []
-                : ["the types of columns were not judged: give a schema, or name a file in the setting columns"])
-                + others.map { "columns: \($0.collection) is not checked" }
+            let checked = schema.collections.flatMap { ["\($0.namespace)", $0.namespace.collection] }
+            return Set(columns.keys).subtracting(checked).sorted().map { "columns: \($0) is not checked" }
         case .objectbox:
             guard let model else {
                 return [

@@ -110,9 +110,9 @@ enum Known {
         "exceptions", "the file of accepted findings, or none; \(ExceptionsFile.standardName) if it is present")
     static let owner = Setting<String?>(
         "owner", "the person or team that answers for findings that --accept accepts; the login name")
-    static let engine = Setting<StatedEngine?>(
+    static let engine = Setting<EngineSettings?>(
         "engine", "the sync engine that serves the documents, as --engine takes it", default: nil
-    ) { try StatedEngine($0) }
+    ) { try EngineSettings(parsing: $0) }
     static let columns = Setting<String?>(
         "columns", "a YAML file with the columns of the clients' PowerSync schema")
     static let engineModel = Setting<String?>("engine-model", "the objectbox-model.json of the ObjectBox clients")

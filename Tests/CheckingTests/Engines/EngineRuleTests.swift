@@ -55,11 +55,7 @@ extension CompiledSchema {
     /// The settings of PowerSync with a column of each type that holds numbers.
     private static var numbers: EngineSettings {
         var settings = EngineSettings(.powersync)
-        settings.tables = [
-            ClientTable(
-                collection: "Task",
-                columns: [.init(name: "whole", type: .integer), .init(name: "real", type: .real)])
-        ]
+        settings.columns = ["Task": ["whole": .integer, "real": .real]]
         return settings
     }
 
@@ -115,6 +111,33 @@ extension CompiledSchema {
         #expect(try schema.findings(["_id": "a", "name": "b"]) == [])
     }
 
+    /// Sync Gateway refuses these names (its `db/validation.go` and `db/revision.go`), but keeps names that only begin
+    /// alike.
+    @Test(arguments: [
+        "_sync_", "_sync_x", "_sync_a_longer_name", "_sync", "_cv", "_rev", "_exp", "_purged", "_removed",
+    ])
+    func couchbaseReservedNamesAreReported(_ name: String) throws {
+        var options = CheckOptions()
+        options.engine = EngineSettings(.couchbase)
+        let finding = "couchbase-reserved certain \(name): no such field / int"
+        let schemas = [
+            CompiledSchema.of(EngineSettings(.couchbase)), CompiledSchema([name: .of(.int)], options: options),
+            CompiledSchema(["a": .of(.int), name: .of(.int), "z": .of(.int)], options: options),
+        ]
+        for schema in schemas {
+            for document in [["_id": "k", name: 1], ["_id": "k", "a": 1, name: 1, "z": 1]] as [BSONDocument] {
+                let findings = try schema.findings(document).filter { $0.hasPrefix("couchbase-reserved ") }
+                #expect(findings == [finding])
+                #expect(try schema.verdict(document) == .certain)
+            }
+        }
+    }
+
+    @Test(arguments: ["_syn", "_syncs", "_Sync_x", "x_sync_", "sync_", "_type", "_cvs"])
+    func otherNamesWithAnUnderscoreArriveInCouchbase(_ name: String) throws {
+        #expect(try CompiledSchema.of(EngineSettings(.couchbase)).findings(["_id": "k", name: 1]) == [])
+    }
+
     @Test func deviceSyncHasOnlyTheRulesOfItsSchemas() throws {
         var options = CheckOptions()
         options.engine = EngineSettings(.deviceSync)
@@ -124,10 +147,7 @@ extension CompiledSchema {
     }
 
     @Test func anUnknownEngineNamesAllEnginesAndTheNearest() throws {
-        guard case .failure(let error) = Engine.named("powersink") else {
-            Issue.record("there is such an engine")
-            return
-        }
+        let error = try #require(throws: UnknownEngine.self) { try EngineSettings(parsing: "powersink") }
         #expect(error.description.contains("did you mean \"powersync\"?"))
         for engine in Engine.allCases { #expect(error.description.contains(engine.rawValue)) }
     }

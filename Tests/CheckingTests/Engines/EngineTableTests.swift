@@ -88,19 +88,15 @@ import Testing
             var names = try row.names(in: document.view).shuffled()
             names.removeLast(names.count / 3)
             var settings = EngineSettings(engine)
-            settings.tables = [
-                ClientTable(
-                    collection: "Person",
-                    columns: names.compactMap { name in
-                        ClientTable.ColumnType.allCases.randomElement().map { .init(name: name, type: $0) }
-                    })
-            ]
+            settings.columns["Person"] = names.reduce(into: [:]) { columns, name in
+                columns[name] = EngineSettings.ColumnType.allCases.randomElement()
+            }
             var options = CheckOptions()
             options.engine = settings
             let root = SchemaNode.of(.object).with { $0.properties = names.map { .init(name: $0, node: .of(.mixed)) } }
             guard let plan = CompiledSchema(root: root, options: options).engine else { return }
             var slow = plan
-            slow.limits.quick = []
+            slow.facts.quick = []
             for _ in 0..<4 {
                 let findings = plan.findings(in: document)
                 #expect(findings == slow.findings(in: document), "\(names) \(document.bytes)")
@@ -118,7 +114,7 @@ import Testing
         let others = ["name", "repeated", "repeated far", "three", "two bad names", "bad and replaced name"]
         for row in try EngineRow.all() where row.units != nil && !others.contains(row.kind) {
             let document = try row.document()
-            let size = try RowSize(of: document.view)
+            let size = try JSONText.rowSize(of: document.view)
             if size.units != row.units || size.bytes != row.bytes { differences.append("\(row): \(size)") }
         }
         #expect(differences == [])
@@ -201,8 +197,8 @@ private struct EngineRow: Decodable, CustomStringConvertible {
 
     func findings() throws -> [Violation] {
         var settings = EngineSettings(.powersync)
-        if let name = column, let column = ClientTable.ColumnType(rawValue: name) {
-            settings.tables = [ClientTable(collection: "Task", columns: [.init(name: "x", type: column)])]
+        if let name = column, let column = EngineSettings.ColumnType(rawValue: name) {
+            settings.columns = ["Task": ["x": column]]
         }
         let schema = CompiledSchema.of(settings)
         let document = try document()

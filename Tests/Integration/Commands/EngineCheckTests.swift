@@ -40,7 +40,7 @@ import Testing
                 EngineCase.modelText.replacing(#""Task""#, with: #""Breaks""#), to: "objectbox-model.json")
             flags += ["SHIPSHAPE_ENGINE_MODEL=objectbox-model.json"]
         }
-        if !test.tables.isEmpty {
+        if !test.columns.isEmpty {
             try folder.write("Breaks: {age: integer, price: real}\nFits: {age: integer, price: real}\n", to: "c.yml")
             flags += ["SHIPSHAPE_COLUMNS=c.yml"]
         }
