@@ -23,6 +23,8 @@ package struct SchemaPlan: Sendable {
     ///
     /// `nil` in every other plan, and if they cannot be counted exactly.
     package var repairs: RepairCount?
+    /// The sync engine for which a plan of repairs has jobs, besides the schema if there is one.
+    package var engine: Engine?
 
     /// The jobs of all collections, one collection after another; the jobs of a collection are in the order in which
     /// they run.
@@ -37,6 +39,8 @@ package struct SchemaPlan: Sendable {
     /// The number of documents that a step applies to but cannot change, summed over the surveyed jobs.
     package var stuck: Int { jobs.reduce(0) { $0 + ($1.documents?.stuck ?? 0) } }
     package var partners: [PartnerDraft] { collections.compactMap(\.partner) }
+    /// Whether the plan has no file to write, neither of a job nor of a draft.
+    package var isEmpty: Bool { jobs.isEmpty && partners.isEmpty }
     /// Guesses at the purpose of schema changes.
     ///
     /// The schemas do not prove a guess, so the user has to confirm it. Each text says which step or flag accepts the

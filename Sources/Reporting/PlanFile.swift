@@ -1,3 +1,4 @@
+package import Checking
 package import Planning
 
 /// A planned job, with the path of its file and the schemas that it was planned from.
@@ -15,23 +16,37 @@ package struct PlanFile: Sendable {
     /// schema does not have the job's collection. The operator does not have to edit the job file after the next schema
     /// is deployed, because `shipshape job deployed` records that this schema is live.
     package var schemas: (active: String?, next: String?) { (job.isKnownToOld ? oldPath : nil, newPath) }
-    /// The goal of repairs, in words that follow "documents": the engine or the schema that the documents do not fit.
+    /// The sync engine for which the job repairs documents, besides the newer schema if there is one.
+    package let engine: Engine?
+    /// The arguments of a check of what the job repairs, without those of its collection.
+    package let checked: [String]
+    /// The goal of repairs, in words that follow "documents": the schema and the engine that do not take them.
     var goal: String {
-        new.hasPrefix("--engine ") ? "that \(new.dropFirst(9)) does not take as they are" : "that do not fit \(new)"
+        let schema = Self.isEngine(new) ? [] : ["that do not fit \(new)"]
+        return (schema + (engine.map { ["that \($0.rawValue) does not take as they are"] } ?? [])).joined(
+            separator: " or ")
     }
-    var words: String { new.hasPrefix("--engine ") ? new : new.shellWord }
+    /// The arguments of `shipshape check`, as a shell reads them.
+    var words: String {
+        (checked.map(\.shellWord) + (engine.map { ["--engine \($0.rawValue)"] } ?? [])).joined(separator: " ")
+    }
+
+    /// Returns the name in place of a schema's for a plan that needs none, because it is for an engine alone.
+    package static func name(of engine: Engine?) -> String { "--engine \(engine?.rawValue ?? "")" }
+    /// Whether a name is that of an engine, and not of a schema.
+    package static func isEngine(_ name: String) -> Bool { name.hasPrefix("--engine ") }
     /// The jobs to run after this job, once the newer schema is deployed, joined by "and"; `nil` if there are none.
     ///
     /// Each job is named by the path of its file or, if no files are written, by its name.
     package let follower: String?
 
     package init(
-        _ job: PlannedJob, path: String?, old: String, new: String, oldPath: String?, newPath: String?,
-        follower: String?
+        _ job: PlannedJob, path: String?, old: String, new: String, engine: Engine? = nil, checked: [String]? = nil,
+        oldPath: String?, newPath: String?, follower: String?
     ) {
         self.job = job
         self.path = path
-        self.follower = follower
+        (self.engine, self.checked, self.follower) = (engine, checked ?? [new], follower)
         (self.old, self.new, self.oldPath, self.newPath) = (old, new, oldPath, newPath)
     }
 }

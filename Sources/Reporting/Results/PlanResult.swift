@@ -12,19 +12,20 @@ package struct PlanResult: Reportable {
     let texts: [String]
     let isWritten: Bool
     let ids: IDDisplay
+    private let collections: [String]
     private let command: Command
 
     /// A function that returns a command line to propose.
     ///
-    /// It takes the command's name, its file argument, and its flags with their values.
+    /// It takes the command's name, its arguments, and its flags with their values.
     package typealias Command =
         @Sendable (
-            _ name: String, _ file: String, _ flags: [(name: String, value: String)]
+            _ name: String, _ arguments: [String], _ flags: [(name: String, value: String)]
         ) -> String
 
     /// Returns a command line without flags that select a deployment.
-    package static let plainCommand: Command = { name, file, flags in
-        let words = ["shipshape", name, file.shellWord] + flags.map { "\($0.name) \($0.value.shellWord)" }
+    package static let plainCommand: Command = { name, arguments, flags in
+        let words = ["shipshape", name] + arguments.map(\.shellWord) + flags.map { "\($0.name) \($0.value.shellWord)" }
         return words.joined(separator: " ")
     }
 
@@ -32,11 +33,13 @@ package struct PlanResult: Reportable {
     /// - Parameters:
     ///   - texts: the texts of the job files.
     ///   - isWritten: whether the texts were written to files; otherwise they are part of the result.
+    ///   - collections: the collections that the operator named; empty for all.
     ///   - command: makes the commands that the text proposes.
     package init(
         _ plan: SchemaPlan, files: [PlanFile], partners: [PlanPartner] = [], texts: [String], isWritten: Bool,
-        ids: IDDisplay = .shown, command: @escaping Command = PlanResult.plainCommand
+        ids: IDDisplay = .shown, of collections: [String] = [], command: @escaping Command = PlanResult.plainCommand
     ) {
+        self.collections = collections
         (self.plan, self.files, self.partners, self.texts) = (plan, files, partners, texts)
         (self.isWritten, self.ids, self.command) = (isWritten, ids, command)
     }
@@ -166,22 +169,38 @@ package struct PlanResult: Reportable {
     private var next: [String] {
         if plan.failing != nil { return nextOfRepairs }
         let early = files.filter { $0.path != nil && !$0.job.isDraft && $0.job.stage == .beforeDeploy }
-        guard plan.hints.isEmpty, let first = early.first?.path else { return [] }
+        guard plan.hints.isEmpty else { return [] }
+        guard let first = early.first?.path else {
+            return startable.first.map { ["Next: \(command("partner init --dry-run", [$0.path ?? ""], []))"] } ?? []
+        }
         return early.count == 1
-            ? ["Next: \(command("backfill --dry-run", first, []))"]
-            : ["Next, for each job: \(command("backfill --dry-run", "FILE", []))"]
+            ? ["Next: \(command("backfill --dry-run", [first], []))"]
+            : ["Next, for each job: \(command("backfill --dry-run", ["FILE"], []))"]
     }
 
-    /// The commands that follow a plan of repairs: the dry run, the run and the check.
+    /// The partner jobs that leave no question to the operator.
+    private var startable: [PlanPartner] { partners.filter { $0.path != nil && $0.draft.open.isEmpty } }
+
+    /// The commands that follow a plan of repairs: the dry run, the run and the check of the jobs; without jobs, those
+    /// of the partner jobs.
     private var nextOfRepairs: [String] {
         let ready = files.filter { $0.path != nil && !$0.job.isDraft }
-        guard let first = ready.first, let path = first.path else { return [] }
-        let job = ready.count == 1 ? path : "FILE"
-        let only = plan.collections.count == 1 ? [(name: "--collection", value: "\(first.job.namespace)")] : []
+        let name = ready.isEmpty ? "partner init" : "backfill"
+        let paths = (ready.isEmpty ? startable.map(\.path) : ready.map(\.path)).compactMap(\.self)
+        guard let first = paths.first else { return [] }
+        var places = plan.collections.count == 1 ? plan.collections.map { "\($0.namespace)" } : []
+        if !collections.isEmpty { places = collections }
+        // No schema of a repair describes a partner.
+        if ready.isEmpty { places = startable.map { "\($0.draft.target)" } }
+        let flags =
+            (plan.engine.map { [(name: "--engine", value: $0.rawValue)] } ?? [])
+            + places.map { (name: "--collection", value: $0) }
+        let job = [paths.count == 1 ? first : "FILE"]
         let commands = [
-            command("backfill --dry-run", job, []), command("backfill", job, []), command("check", first.new, only),
+            command("\(name) --dry-run", job, []), command(name, job, []),
+            command("check", ready.first?.checked ?? [], flags),
         ]
-        return ["Next\(ready.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)" }
+        return ["Next\(paths.count == 1 ? "" : ", for each job"):"] + commands.map { "  \($0)" }
     }
 
     private var hints: Report.Section {
@@ -205,7 +224,7 @@ package struct PlanResult: Reportable {
             name: partner.path ?? "partner job \(draft.name)",
             about: "\(draft.source) → \(draft.target), a partner job",
             summary: "serves the changes that are not planned, while old clients keep working: "
-                + command("partner init", partner.path ?? "FILE", []),
+                + command("partner init", [partner.path ?? "FILE"], []),
             columns: ["to decide"],
             findings: draft.open.map {
                 Report.Finding(

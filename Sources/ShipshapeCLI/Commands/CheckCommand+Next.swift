@@ -5,6 +5,7 @@ internal import Concurrency
 internal import Files
 internal import Jobs
 internal import Mongo
+internal import Planning
 internal import Privileges
 internal import Reporting
 internal import SchemaChange
@@ -33,54 +34,62 @@ extension CheckCommand {
 
     /// Returns the command that the report proposes next; `nil` if there is none.
     ///
-    /// If documents break or might break a rule of an engine, the command explains the worst of these rules. Otherwise,
-    /// if every document was read, the command plans jobs. If documents would or might stop syncing, the jobs are for
-    /// the schema change; else they repair the documents that fail under the live schema.
-    func next(after report: CheckReport) -> String? {
-        if let explanation = Self.explanation(of: report) { return repairOfEngine(after: report) ?? explanation }
-        guard let schema = subject.schema, !report.isPartial else { return nil }
-        let place = subject.collection.map { (name: "--collection", value: $0) }
+    /// If documents break or might break a rule of an engine, the command plans their repair or, if the plan would
+    /// write nothing, explains the worst of these rules. Otherwise, if every document was read, the command plans jobs.
+    /// If documents would or might stop syncing, the jobs are for the schema change; else they repair the documents
+    /// that fail under the live schema.
+    /// - Parameter schema: the schema that was read or, without one, the collections that were checked.
+    func next(after report: CheckReport, of schema: ServerSchema) -> String? {
+        let live = comparison.active ?? subject.schema
+        if let explanation = Self.explanation(of: report) {
+            if writes(schema, after: report) { return repair(of: live) ?? explanation }
+            // A job that names a schema changes only fields that the schema declares; a plan without it changes any.
+            let found = report.collections.filter { $0.groups.contains { $0.outcome != nil } }.map(\.namespace)
+            let bare = ServerSchema(
+                dialect: .jsonSchema, collections: found.map { CollectionSchema(withoutSchema: $0) })
+            return (writes(bare, after: report) ? repair(of: nil, in: found.map { "\($0)" }) : nil) ?? explanation
+        }
+        guard let checked = subject.schema, !report.isPartial else { return nil }
         guard let active = comparison.active, report.active?.change?.changes.isEmpty == false,
             report.verdict.stopping + report.verdict.possiblyStopping > 0
-        else { return repair(of: (comparison.active ?? schema).name, after: report, place) }
+        else {
+            let failing =
+                if let changes = report.total.changes {
+                    changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
+                } else {
+                    report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
+                }
+            return failing > 0 ? repair(of: live) : nil
+        }
+        let place = subject.collection.map { (name: "--collection", value: $0) }
         // For documents that only a unique index refuses, a plan of the new schema alone has the jobs.
         guard report.total.refused.new < report.verdict.stopping else {
-            return "\(NextCommand("plan", [schema.name], place + [("--out", PlanFiles.folderForRepairs)]))"
+            return "\(NextCommand("plan", [checked.name], place + [("--out", PlanFiles.folderForRepairs)]))"
         }
-        return "\(NextCommand("plan", [active.name, schema.name], place + [("--out", "jobs")]))"
+        return "\(NextCommand("plan", [active.name, checked.name], place + [("--out", "jobs")]))"
     }
 
-    /// Returns the command that plans the repair of the documents at which the engine halts, or of which it loses
-    /// something; `nil` with a schema, after a check of a dump, and if no document certainly fails.
-    private func repairOfEngine(after report: CheckReport) -> String? {
-        guard let engine = engine.engine, subject.schema == nil, subject.source == nil, scan.map.isEmpty,
-            subject.collection.count < 2, report.total.unexcepted.certain > 0
-        else { return nil }
-        let place = subject.collection.map { (name: "--collection", value: $0) }
-        let flags = [("--engine", engine.rawValue)] + place + [("--out", PlanFiles.folderForRepairs)]
-        return "\(NextCommand("plan", [], flags))"
+    /// Whether a plan of repairs for a schema has a file to write.
+    private func writes(_ schema: ServerSchema, after report: CheckReport) -> Bool {
+        let planner = Planner(from: schema, to: schema)
+        let plan = try? planner.repairs(of: report, includesPossible: isStrict)
+        return plan?.isEmpty == false
     }
 
-    /// Returns the command that plans the repair of documents; `nil` if no document fails under the live schema.
+    /// Returns the command that plans the repair of documents for the live schema and the engine.
     ///
-    /// Also returns `nil` in two other cases. If the documents are from a dump or from a collection of another name,
-    /// jobs would not change the documents that were checked. If the operator names several collections, `plan` cannot
-    /// take them, because it plans for one collection or for all.
-    /// - Parameter live: the name of the live schema: the active schema or, without one, the checked schema.
-    private func repair(
-        of live: String, after report: CheckReport, _ place: [(name: String, value: String)]
-    ) -> String? {
-        guard subject.source == nil, scan.map.isEmpty, subject.collection.count < 2 else { return nil }
-        let isStrict = comparison.policy(isStrict: severity.strict, of: subject.schema).includesPossible
-        let failing =
-            if let changes = report.total.changes {
-                changes.alreadyFailing + (isStrict ? changes.alreadyPossible : 0)
-            } else {
-                report.total.unexcepted.certain + (isStrict ? report.total.unexcepted.possible : 0)
-            }
-        guard failing > 0 else { return nil }
-        let flags = place + [("--out", PlanFiles.folderForRepairs)]
-        return "\(NextCommand(isStrict ? "plan --strict" : "plan", [live], flags))"
+    /// Returns `nil` if the documents are from a dump or from a collection of another name, because jobs would not
+    /// change the documents that were checked.
+    private func repair(of live: SchemaArgument?, in collections: [String]? = nil) -> String? {
+        guard subject.source == nil, scan.map.isEmpty else { return nil }
+        let engine = engine.engine.map { [(name: "--engine", value: $0.rawValue)] } ?? []
+        let place = (collections ?? subject.collection).map { (name: "--collection", value: $0) }
+        let flags = engine + place + [("--out", PlanFiles.folderForRepairs)]
+        return "\(NextCommand(isStrict ? "plan --strict" : "plan", live.map { [$0.name] } ?? [], flags))"
+    }
+
+    private var isStrict: Bool {
+        comparison.policy(isStrict: severity.strict, of: subject.schema).includesPossible
     }
 
     /// If the user gives `--accept`, adds an exception to the file of exceptions for each finding and each schema

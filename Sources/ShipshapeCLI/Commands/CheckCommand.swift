@@ -175,7 +175,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
     private func run(in frame: Frame) async throws -> CommandOutcome {
         let folder = try historyFolder()
         let statement = try accepting.statement()
-        let found = try await CheckSubject(self)
+        let found = try await CheckSubject(
+            subject.schema, only: subject.namespaces, engine, connection, source: subject.source)
         let serverSchema = found.schema
         try checkProof(of: found)
         var baseline: Baseline?
@@ -238,7 +239,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
             do { try await store(in: collection) } catch { failure = error }
         }
         return try await outcome(
-            of: report, ids, kept, found.hasSchema ? places(in: serverSchema) : nil, statement, after: failure)
+            of: report, ids, kept, found, statement, after: failure)
     }
 
     private func checkProof(of subject: CheckSubject) throws {
@@ -334,7 +335,7 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
     }
 
     private func outcome(
-        of found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ places: SchemaPlaces?,
+        of found: CheckReport, _ ids: IDDisplay, _ store: (any HistoryStore)?, _ checked: CheckSubject,
         _ statement: ExceptionStatement?, after failure: (any Error)?
     ) async throws -> CommandOutcome {
         let policy = policy
@@ -356,7 +357,8 @@ struct CheckCommand: ConnectedCommand, ExcludingCommand {
         let result = CheckResult(
             report, policy: policy, history: history, ids: ids,
             showsFilters: failures.evidence.filters || failures.evidence.countGroups,
-            next: next(after: report), places: places)
+            next: next(after: report, of: checked.schema),
+            places: checked.hasSchema ? places(in: checked.schema) : nil)
         var outcome = CommandOutcome.result(result, Self.status(of: report, hasFailed: result.hasFailed))
         outcome.measure = { [history, report] metrics in
             metrics.take([report])

@@ -5,7 +5,7 @@ internal import Files
 internal import Mongo
 internal import ServerSchema
 
-/// The collections that `check` reads, and the schemas that they are checked against.
+/// The collections that `check` or `plan` reads, and the schemas that they are checked against.
 ///
 /// If the operator names no schema, the operator names an engine, and the collections, a database or an ObjectBox
 /// model.
@@ -15,33 +15,45 @@ struct CheckSubject {
     /// The engine, with the known facts about its clients; `nil` if the operator named no engine.
     let engine: EngineSettings?
 
-    /// Reads the schema and the engine's settings that the flags of a check name; without a schema, finds the
-    /// collections to check.
+    /// Reads the schema and the engine's settings; without a schema, finds the collections to check.
+    /// - Parameters:
+    ///   - argument: the schema or the ObjectBox model that the operator names.
+    ///   - named: the only collections to check; empty for all.
+    ///   - source: the dump that is read in place of a deployment.
     /// - Throws: ``UsageError``; errors of reading and of connecting.
-    init(_ command: CheckCommand) async throws {
-        let named = command.subject.namespaces
-        var engine = try command.engine.settings()
-        if let schema = command.subject.schema, engine?.engine == .objectbox, ObjectBoxModel.isModel(at: schema.name) {
+    init(
+        _ argument: SchemaArgument?, only named: [Namespace], _ flags: EngineFlags, _ connection: ConnectionFlags,
+        source: String? = nil
+    ) async throws {
+        var engine = try flags.settings()
+        let isModel = argument.map { engine?.engine == .objectbox && ObjectBoxModel.isModel(at: $0.name) } ?? false
+        if let argument, !isModel {
+            var schema = try await Self.read(argument, only: named, connection)
+            Settings.current.file.unique.add(to: &schema)
+            try flags.check(for: schema)
+            (self.schema, hasSchema, self.engine) = (schema, true, engine)
+            return
+        }
+        if let argument {
             guard engine?.model == nil else {
                 throw UsageError("SCHEMA and the setting engine-model are both models: give one of them")
             }
-            engine?.model = try ObjectBoxModel.read(at: schema.name)
-        } else if let argument = command.subject.schema {
-            var schema = try await Self.read(argument, only: named, command)
-            Settings.current.file.unique.add(to: &schema)
-            self.schema = schema
-            (hasSchema, self.engine) = (true, engine)
-            try command.engine.check(for: schema)
-            return
+            engine?.model = try ObjectBoxModel.read(at: argument.name)
         }
-        let model = engine?.model
         var namespaces = named
         if named.isEmpty, let database = Settings.current.database {
-            namespaces += try await Self.collections(of: database, model, command)
+            if let model = engine?.model {
+                namespaces = model.collections(of: database)
+            } else if source == nil {
+                namespaces = try await Self.collections(of: database, on: try connection.pool())
+            } else {
+                throw UsageError(
+                    "a database needs a live deployment: with --source, name each collection by --collection")
+            }
         }
         guard !namespaces.isEmpty else {
             throw UsageError(
-                model == nil
+                engine?.model == nil
                     ? "without a schema, name what to check: --collection DATABASE.COLLECTION (repeatable), or a "
                         + "database in the connection string or the setting database"
                     : "the model does not name the database of its collections: name it in the connection string, "
@@ -55,10 +67,10 @@ struct CheckSubject {
 
     /// Reads a schema; if the operator names collections, only their schemas.
     private static func read(
-        _ argument: SchemaArgument, only named: [Namespace], _ command: CheckCommand
+        _ argument: SchemaArgument, only named: [Namespace], _ connection: ConnectionFlags
     ) async throws -> ServerSchema {
         let only = named.count == 1 ? named[0] : nil
-        var schema = try await argument.read(namespace: only, takesPrisma: true, connection: command.connection)
+        var schema = try await argument.read(namespace: only, takesPrisma: true, connection: connection)
         guard named.count > 1 else { return schema }
         for namespace in named where schema[namespace] == nil {
             let known = schema.collections.map { "\($0.namespace)" }
@@ -69,21 +81,9 @@ struct CheckSubject {
         return schema
     }
 
-    /// Returns the collections of a database that are checked: those that an ObjectBox model syncs or, without a model,
-    /// those that the server lists.
-    private static func collections(
-        of database: String, _ model: ObjectBoxModel?, _ command: CheckCommand
-    ) async throws -> [Namespace] {
-        if let model { return model.collections(of: database) }
-        guard command.subject.source == nil else {
-            throw UsageError("a database needs a live deployment: with --source, name each collection by --collection")
-        }
-        return try await collections(of: database, on: try command.connection.pool())
-    }
-
     /// Returns the collections of a database that the server lists for the user, apart from views, time series and
     /// system collections.
-    static func collections(of database: String, on pool: ClientPool) async throws -> [Namespace] {
+    private static func collections(of database: String, on pool: ClientPool) async throws -> [Namespace] {
         let infos = try await pool.withClient { client throws(MongoError) in
             try client.listCollections(of: database, options: ["nameOnly": true, "authorizedCollections": true])
         }

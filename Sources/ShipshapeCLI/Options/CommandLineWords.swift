@@ -10,7 +10,8 @@ enum CommandLineWords {
     ]
     /// The options that may be given several times with some commands only, by the command's name.
     private static let repeatableWith: [String: Set<String>] = [
-        "check": ["--collection", "--failures"], "schema infer": ["--collection"], "grants": ["--collection"],
+        "check": ["--collection", "--failures"], "plan": ["--collection"], "schema infer": ["--collection"],
+        "grants": ["--collection"],
     ]
 
     /// Refuses an unknown command and an option that is given twice.

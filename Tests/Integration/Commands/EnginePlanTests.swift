@@ -71,13 +71,88 @@ import Testing
                     command.split(separator: " ").dropFirst().map(String.init) + ["--uri", uri], in: folder.path)
             }
             let collection = "\(database.name).Task"
-            let planned = try await run("shipshape plan --engine rxdb --collection \(collection) --out jobs")
-            let command = try #require(planned.output.range(of: "shipshape partner init "), "\(planned.output)")
-            let start = try await run(planned.output[command.lowerBound...].prefix { $0 != "\n" } + " --yes")
+            let check = try await run("shipshape check --engine rxdb --collection \(collection)")
+            let plan = try line("Next: ", in: check).dropFirst("Next: ".count)
+            #expect(plan == "shipshape plan --engine rxdb --collection \(collection) --out jobs")
+            let planned = try await run(String(plan))
+            let file = "jobs/partner/\(collection).yml"
+            let next = [
+                "Next:", "  shipshape partner init --dry-run \(file)", "  shipshape partner init \(file)",
+                "  shipshape check --engine rxdb --collection \(collection)V2",
+            ]
+            #expect(planned.output.hasSuffix(next.joined(separator: "\n") + "\n"), "\(planned.output)")
+            let dry = try await run(next[1])
+            #expect(dry.exitCode == 0, "\(dry.output)\(dry.errors)")
+            let start = try await run(next[2] + " --yes")
             #expect(start.exitCode == 0, "\(start.output)\(start.errors)")
-            let last = try await run("shipshape check --engine rxdb --collection \(collection)V2")
+            let last = try await run(next[3])
             #expect(last.output.hasPrefix("Safe: every document arrives in RxDB.\n"), "\(last.output)\(last.errors)")
         }
+    }
+
+    /// Each check proposes the plan that repairs what it found, and its next lines lead to a safe check.
+    ///
+    /// The check has a schema, an active one too, one without the field, several collections, or an ObjectBox model.
+    @Test(arguments: ["v1.json", "v1.json v1.json", "v0.json", "", " ", "objectbox-model.json"])
+    func theCheckNamesThePlanOfWhatItFound(_ subject: String) async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("A", [["_id": "a", "n": .int(1), "at": Self.far]])
+            try await database.fill("B", [["_id": "a", "n": .int(1), "x": .maxKey]])
+            let folder = try CommandLineFolder()
+            defer { folder.remove() }
+            for (name, more) in [("v0.json", ""), ("v1.json", #", "at": {"bsonType": "date"}"#)] {
+                let fields = #""_id": {"bsonType": "string"}, "n": {"bsonType": "int"}"# + more
+                try folder.write(#"{"bsonType": "object", "properties": {\#(fields)}}"#, to: name)
+            }
+            try folder.write(
+                #"""
+                {"entities": [{"name": "A", "properties": [{"name": "n", "type": 9}]}], "modelVersion": 5}
+                """#, to: "objectbox-model.json")
+            let uri = try await Mongod.shared.uri
+            func run(_ command: String) async throws -> ProgramRun {
+                try await Program.run(
+                    command.split(separator: " ").dropFirst().map(String.init) + ["--uri", uri], in: folder.path)
+            }
+            let isModel = subject.hasPrefix("objectbox")
+            let isOfTwo = subject == " "
+            let schema = subject.split(separator: " ").first.map { "\($0) " } ?? ""
+            let engine = "--engine \(isModel ? "objectbox" : "powersync")"
+            let collections =
+                "--collection \(database.name).A" + (isOfTwo ? " --collection \(database.name).B" : "")
+            let active = subject.split(separator: " ").count == 2 ? " --active v1.json" : ""
+            let check = try await run("shipshape check \(schema)\(engine) \(collections)\(active)")
+            #expect(check.exitCode == 1, "\(check.output)\(check.errors)")
+            let plan = try line("Next: ", in: check).dropFirst("Next: ".count)
+            // A job that names a schema changes only fields that the schema declares.
+            let plannedSchema = subject == "v0.json" ? "" : schema
+            #expect(plan == "shipshape plan \(plannedSchema)\(engine) \(collections) --out jobs", "\(check.output)")
+            let planned = try await run(String(plan))
+            #expect(planned.exitCode == 0, "\(planned.output)\(planned.errors)")
+            let last = "shipshape check \(plannedSchema)\(engine) \(collections)"
+            #expect(try line("shipshape check", in: planned) == last, "\(planned.output)")
+            for name in isOfTwo ? ["A", "B"] : ["A"] {
+                let job = try await run("shipshape backfill jobs/\(database.name).\(name)+fix.yml --yes --reviewed")
+                #expect(job.exitCode == 0, "\(job.output)\(job.errors)")
+            }
+            let safe = try await run(last)
+            #expect(safe.output.hasPrefix("Safe: every document arrives in "), "\(safe.output)\(safe.errors)")
+        }
+    }
+
+    /// No plan can change an `_id` without a text, so the check explains the rule instead.
+    @Test func aCheckExplainsWhatNoPlanRepairs() async throws {
+        try await Mongod.shared.withDatabase { database in
+            try await database.fill("Task", [["_id": nil]])
+            let run = try await Program.run([
+                "check", "--engine", "powersync", "--collection", "\(database.name).Task", "--uri", Mongod.shared.uri,
+            ])
+            #expect(try line("Next: ", in: run) == "Next: shipshape explain powersync-id-null", "\(run.errors)")
+        }
+    }
+
+    @Test func aChangeIsPlannedForOneCollectionAtMost() async throws {
+        let run = try await Program.run(["plan", "a", "b", "--collection", "x.A", "--collection", "x.B"])
+        #expect(run.exitCode == 64 && run.errors.contains("name one --collection"), "\(run.errors)")
     }
 
     @Test func aCollectionOfWhichEveryDocumentHaltsIsPlannedFor() async throws {

@@ -5,21 +5,19 @@ internal import Concurrency
 internal import Mongo
 internal import Planning
 internal import Privileges
+internal import Reporting
 internal import Scanning
 internal import ServerSchema
 
-/// The command `shipshape plan SCHEMA`.
+/// The commands `shipshape plan SCHEMA` and `shipshape plan --engine ENGINE`.
 extension PlanCommand {
-    /// Plans the repair of the documents that fail a schema now.
-    func planRepairs(of argument: SchemaArgument) async throws -> CommandOutcome {
-        var schema = try await argument.read(namespace: asked, takesPrisma: true, connection: connection)
-        Settings.current.file.unique.add(to: &schema)
-        return try await planRepairs(NamedSchema(argument: argument, schema: schema), try engine.settings())
-    }
-
     /// Plans the repair of the documents that fail a schema or trouble an engine now.
-    func planRepairs(_ named: NamedSchema, _ settings: EngineSettings?) async throws -> CommandOutcome {
-        let (pool, schema) = (try connection.pool(), named.schema)
+    func planRepairs(of argument: SchemaArgument?) async throws -> CommandOutcome {
+        let asked = collection.compactMap { Namespace($0) }
+        let subject = try await CheckSubject(argument, only: asked, engine, connection)
+        let (pool, schema, settings) = (try connection.pool(), subject.schema, subject.engine)
+        let ofEngine = SchemaArgument(argument: PlanFile.name(of: settings?.engine))
+        let named = NamedSchema(argument: (subject.hasSchema ? argument : nil) ?? ofEngine, schema: schema)
         let namespaces = schema.collections.map(\.namespace)
         try await pool.requirePrivileges(for: "plan", on: WorkPlaces(reading: namespaces))
         var options = PlanOptions()
@@ -36,7 +34,8 @@ extension PlanCommand {
         var plan = try planned(by: planner) {
             try planner.repairs(of: report, includesPossible: strict, undeclared: undeclared, values: values)
         }
-        plan.notes += settings?.notes(for: schema, hasSchema: !schemas.isEmpty) ?? []
+        plan.engine = settings?.engine
+        plan.notes += settings?.notes(for: schema, hasSchema: subject.hasSchema) ?? []
         let (survey, assumptions) = (plan, assumptions(settings))
         plan = try await onOwnedThread(name: "plan") { () throws in
             let checked = RepairedCheck(report, includesPossible: strict, values) {
@@ -49,10 +48,9 @@ extension PlanCommand {
             plan.notes.append(
                 "run the jobs, then prisma db update, which adds these validators, and deploy the new client last")
         }
-        return try finish(plan, planner, named, named, only: asked ?? (schema.isOneFile ? namespaces.first : nil))
+        return try finish(
+            plan, planner, named, named, only: schema.isOneFile || asked.count == 1 ? namespaces.first : nil)
     }
-
-    var asked: Namespace? { collection.flatMap { Namespace($0) } }
 
     private func assumptions(_ engine: EngineSettings?) -> CheckOptions {
         var assumptions = AppSettings.assumptions
@@ -75,7 +73,7 @@ extension PlanCommand {
         run.rules.assumptions = assumptions(engine)
         if hasExceptions {
             run.rules.exceptions = try Exceptions().read(
-                for: schema.collections.map(run.compile), of: schema, isPart: collection != nil)
+                for: schema.collections.map(run.compile), of: schema, isPart: !collection.isEmpty)
         }
         return try await run.check(live: pool)
     }

@@ -63,10 +63,11 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The collection that single files describe; with folders, the only one to plan for.",
+            "The collection that single files describe; with folders or --engine, a collection to plan for "
+                + "(repeatable with one schema or none).",
             valueName: "db.collection"),
         completion: .collections)
-    var collection: String?
+    var collection: [String] = []
 
     @Flag(help: "With one schema: also repair documents that might fail.")
     var strict = false
@@ -86,8 +87,8 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
 
     func validate() throws {
         try checkExclusions()
-        if let collection, Namespace(collection) == nil {
-            throw ValidationError("--collection: \"\(collection)\" is not DATABASE.COLLECTION")
+        for name in collection where Namespace(name) == nil {
+            throw ValidationError("--collection: \"\(name)\" is not DATABASE.COLLECTION")
         }
         guard schemas.count <= 2 else {
             throw ValidationError("plan takes one schema, or OLD and NEW: leave out \(schemas[2].name)")
@@ -95,6 +96,9 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         if schemas.count == 2 {
             if engine.named != nil {
                 throw ValidationError("--engine repairs what it refuses now: it takes one schema or none, not two")
+            }
+            if collection.count > 1 {
+                throw ValidationError("with OLD and NEW, name one --collection, or none for all")
             }
             if strict { throw ValidationError("--strict repairs what might fail now: it takes one schema, not two") }
             if schemas.allSatisfy(\.isLive) {
@@ -117,17 +121,16 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         let reads = schemas.map(\.name) + (repairs ? [Exceptions().path] + engine.files : [])
         return Work("plan", output: output, reads: reads) { _ in
             if schemas.count == 2 { return try await planChange(from: schemas[0], to: schemas[1]) }
-            if let schema = schemas.first { return try await planRepairs(of: schema) }
-            guard let settings = try engine.settings(), settings.engine != .deviceSync else {
+            guard !schemas.isEmpty || ![nil, .deviceSync].contains(engine.engine) else {
                 throw UsageError("name one schema, OLD and NEW, or a sync engine without a schema, with --engine")
             }
-            return try await planRepairs(for: settings)
+            return try await planRepairs(of: schemas.first)
         }
     }
 
     private func planChange(from old: SchemaArgument, to new: SchemaArgument) async throws -> CommandOutcome {
         let schemas = try await ComparedSchemas(
-            old, new, collection: collection, needsDatabase: true, connection: connection)
+            old, new, collection: collection.first, needsDatabase: true, connection: connection)
         if schemas.isUpgrade { return try await planRepairs(of: new) }
         var options = PlanOptions()
         options.defaults = decisions.defaults
@@ -181,7 +184,9 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
                     + (name == old.argument.name ? ", so no run knows whether they make documents unsyncable" : "")
                     + ": --out copies it next to them")
         }
-        let files = PlanFiles(plan, folder: out, old: old, new: new)
+        // With an engine alone, the operator may have named an ObjectBox model in place of a schema.
+        let checked = PlanFile.isEngine(new.argument.name) ? schemas.map(\.name) : [new.argument.name]
+        let files = PlanFiles(plan, folder: out, old: old, new: new, checked: checked)
         let texts = try files.texts(of: planner, ids: IDForm.display, showsValues: privacy.showValues)
         if out != nil {
             let all = Set((old.schema.collections + new.schema.collections).map(\.namespace))
@@ -218,11 +223,9 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
     private func outcome(_ plan: SchemaPlan, _ files: PlanFiles, _ texts: [String]) -> CommandOutcome {
         let (jobs, partners) = (files.files, files.partners)
         let result = PlanResult(
-            plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: IDForm.display
-        ) { name, file, flags in
-            let engine = file.hasPrefix("--engine ") ? [(name: "--engine", value: String(file.dropFirst(9)))] : []
-            return "\(NextCommand(name, engine.isEmpty ? [file] : [], engine + flags))"
-        }
+            plan, files: jobs, partners: partners, texts: texts, isWritten: out != nil, ids: IDForm.display,
+            of: collection
+        ) { "\(NextCommand($0, $1, $2))" }
         let isOpen = plan.unplanned > 0 || plan.stuck > 0
         var outcome = CommandOutcome.result(result, isOpen ? ExitStatus.findings : nil)
         let showsJobs = out == nil && !(jobs.isEmpty && partners.isEmpty) && output.output == .text

@@ -38,8 +38,10 @@ struct PlanFiles {
     }
 
     /// Creates the files of a plan; writes nothing.
-    /// - Parameter folder: the folder for the files; `nil` for standard output.
-    init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema) {
+    /// - Parameters:
+    ///   - folder: the folder for the files; `nil` for standard output.
+    ///   - checked: the arguments of a check of what the plan repairs.
+    init(_ plan: SchemaPlan, folder: String?, old: NamedSchema, new: NamedSchema, checked: [String]) {
         (self.plan, self.folder) = (plan, folder)
         let base = folder.map { FilePath($0) }
         let isNamed = !plan.jobs.isEmpty || !plan.partners.isEmpty
@@ -76,8 +78,8 @@ struct PlanFiles {
                 let followers = collection.jobs.filter { $0.stage == .afterDeploy && job.stage != .afterDeploy }
                     .map { base == nil ? "the job \($0.name)" : place($0).string }
                 return PlanFile(
-                    job, path: file?.string, old: old.argument.name, new: new.argument.name,
-                    oldPath: path(before, old, home), newPath: path(after, new, home),
+                    job, path: file?.string, old: old.argument.name, new: new.argument.name, engine: plan.engine,
+                    checked: checked, oldPath: path(before, old, home), newPath: path(after, new, home),
                     follower: followers.isEmpty ? nil : followers.joined(separator: " and "))
             }
         }
