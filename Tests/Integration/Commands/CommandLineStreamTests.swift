@@ -82,8 +82,8 @@ import Testing
                 return try await Program.shell(line, check).output
             }
             let (colored, plain) = (try await onTerminal(""), try await onTerminal("NO_COLOR=1 "))
-            #expect(colored.contains("\u{1B}[33;1m50 documents would stop syncing."))
-            #expect(plain.contains("50 documents would stop syncing.") && !plain.contains("\u{1B}[33"))
+            #expect(colored.contains("\u{1B}[31;1m50 documents would stop syncing."))
+            #expect(plain.contains("50 documents would stop syncing.") && !plain.contains("\u{1B}[31"))
             let piped = try await Program.run(check)
             #expect(!piped.output.contains("\u{1B}"))
         }
