@@ -45,8 +45,8 @@ import Testing
     /// The operators that occur in the steps' expressions, without those that the client leaves to the server.
     private static let operators = [
         "$abs", "$allElementsTrue", "$and", "$anyElementTrue", "$arrayElemAt", "$arrayToObject", "$bsonSize",
-        "$concat", "$cond", "$convert", "$divide", "$eq", "$filter", "$gte", "$ifNull", "$in",
-        "$indexOfBytes", "$isNumber", "$let", "$lt", "$map", "$mergeObjects", "$multiply", "$not",
+        "$concat", "$cond", "$convert", "$divide", "$eq", "$filter", "$gt", "$gte", "$ifNull", "$in",
+        "$indexOfBytes", "$isNumber", "$let", "$lt", "$lte", "$map", "$mergeObjects", "$multiply", "$ne", "$not",
         "$objectToArray", "$or", "$regexMatch", "$round", "$rtrim", "$size", "$split", "$strLenBytes", "$substrBytes",
         "$toString", "$type", "$zip",
     ]
