@@ -18,13 +18,7 @@ struct HTML: ExpressibleByStringInterpolation {
 
         /// Appends a sentence, in which a text between backticks is code.
         mutating func appendInterpolation(sentence text: String) {
-            let parts = text.split(separator: "`", omittingEmptySubsequences: false)
-            // Without its second backtick, the last part is no code.
-            let last = parts.count % 2 == 0 ? parts.count - 1 : parts.count
-            for (index, part) in parts.enumerated() {
-                let line = Markup.line(String(part))
-                self.text += index % 2 == 0 ? line : index < last ? "<code>\(line)</code>" : "`\(line)"
-            }
+            self.text += Markup.line(text).replacing(/`([^`]*)`/) { "<code>\($0.1)</code>" }
         }
 
         mutating func appendInterpolation(_ number: Int) { text += "\(number)" }

@@ -32,7 +32,7 @@ package struct ProofResult: Reportable {
             + (proof.isStopped ? "; the proof was stopped before its time." : ".")
     }
 
-    /// What to do about the differences; empty if there are none.
+    /// The advice about the differences; empty if there are none.
     private var advice: [String] {
         let groups = Set(proof.differences.map(\.group))
         guard !groups.isEmpty else { return [] }
