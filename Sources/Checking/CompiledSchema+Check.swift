@@ -156,8 +156,8 @@ extension CompiledSchema {
 
     /// Returns the public name of a finding's rule; most rules have another name if they judge a constraint.
     func code(of located: FindingCollector.Located) -> RuleCode {
-        let code = located.finding.rule.code
-        return constraint(located) == nil || code == .additionalProperty ? code : code.ofConstraint
+        let rule = located.finding.rule
+        return constraint(located) == nil || rule == .additionalProperty ? rule.code : rule.code.ofConstraint
     }
 }
 

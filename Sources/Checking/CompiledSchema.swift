@@ -319,13 +319,6 @@ extension CompiledSchema {
     }
 }
 
-extension RuleCode {
-    /// The codes of all rules, and the codes under which rules report a constraint of an App Services schema.
-    package static var known: [RuleCode] {
-        Rule.allCases.map(\.code) + Rule.allCases.filter(\.judgesConstraints).map(\.code.ofConstraint)
-    }
-}
-
 /// The parts of a compiled schema that ``Walker`` reads.
 ///
 /// The type has no other parts, because it is copied for each document.

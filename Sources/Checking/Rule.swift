@@ -1,5 +1,9 @@
-/// A rule, stored in one byte for the walkers; ``RuleCode`` is the public type.
-enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
+public import ServerSchema
+
+/// A rule for documents, stored in one byte for the walkers.
+///
+/// `docs/reference/rules.md` has the meaning of each rule under its ``code``. Later versions may add rules.
+public enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     case requiredMissing, requiredMissingDefaulted, requiredNull, requiredNullDefaulted, typeMismatch,
         numericWidthMismatch, numericLossy, storedType, malformedObjectID, nullOptional, nullID, idTypeMismatch,
         embeddedNotObject, arrayNotArray, embeddedRequiredMissing, embeddedRequiredNull, arrayItemType, arrayNested,
@@ -21,7 +25,7 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     case anyDepth, anyDate, anyYear, anyIDText, anySize, anyLarge, anyType, anyNonfinite, anyLegacyUUID
 
     /// The public name of the rule: its words in lower case, with hyphens, such as `required-null`.
-    var code: RuleCode { Self.codes[self] ?? RuleCode(rawValue: rawValue) }
+    public var code: RuleCode { Self.codes[self] ?? RuleCode(rawValue: rawValue) }
 
     private static let codes = Dictionary(
         uniqueKeysWithValues: allCases.map { rule in
@@ -34,6 +38,10 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
             }
             return (rule, RuleCode(rawValue: words.joined()))
         })
+
+    /// The rules by their codes, with those under which they judge constraints.
+    static let byCode = Dictionary(
+        uniqueKeysWithValues: allCases.flatMap { [($0.code, $0), ($0.code.ofConstraint, $0)] })
 
     /// Whether a Prisma client reads a value that breaks the rule, but none of its queries finds the value.
     var isOfQueries: Bool { self == .storedType || self == .malformedObjectID }
@@ -55,7 +63,6 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     /// The value that the rule expects, in words, such as "distinct elements"; `nil` if the words depend on the schema.
     var expectation: String? {
         switch self {
-        case .nullID, .requiredNull, .embeddedRequiredNull: nil
         case .dictionaryKey: "key without a dot or a leading $"
         case .mixedType: "type that can sync"
         case .mixedDepth: "at most 100 levels"
@@ -73,7 +80,56 @@ enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
     }
 }
 
-/// Hashes the one byte of the rule instead of its name, because every finding hashes its rule.
+extension Rule {
+    /// Returns the error code of the App Services API, or of Prisma, for a finding of this rule; `nil` if there is
+    /// none.
+    ///
+    /// Source: `semantics.md`, section 10; the error reference of Prisma.
+    public func vendorCode(in dialect: Dialect) -> String? {
+        if dialect == .prisma {
+            return switch self {
+            case .requiredMissing, .requiredNull, .embeddedRequiredMissing, .embeddedRequiredNull, .arrayItemNull:
+                "P2032"
+            case .typeMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType, .arrayNested, .malformedObjectID:
+                "P2023"
+            default: nil
+            }
+        }
+        return switch self {
+        case .requiredMissing, .embeddedRequiredMissing, .partitionMissing: "required"
+        case .requiredNull, .typeMismatch, .numericWidthMismatch, .numericLossy, .nullOptional, .nullID,
+            .idTypeMismatch, .embeddedNotObject, .arrayNotArray, .embeddedRequiredNull, .arrayItemType, .arrayNested,
+            .arrayItemNull, .dictionaryValueType, .dictionaryValueNull, .uuidSubtype, .undefinedValue, .partitionType,
+            .linkType, .linkNullItem, .mixedType, .mixedCollection, .binarySubtype:
+            "invalid_type"
+        case .dictionaryKey: "invalid_property_name"
+        case .setDuplicate, .itemsNotUnique: "unique"
+        case .belowMinimum: "number_gte"
+        case .aboveMaximum: "number_lte"
+        case .notMultipleOf: "multiple_of"
+        case .tooShort: "string_gte"
+        case .tooLong: "string_lte"
+        case .patternMismatch: "pattern"
+        case .notInEnum: "enum"
+        case .tooFewItems: "array_min_items"
+        case .tooManyItems: "array_max_items"
+        case .additionalItem: "array_no_additional_items"
+        case .tooFewProperties: "array_min_properties"
+        case .tooManyProperties: "array_max_properties"
+        case .dependencyMissing, .dependencySchema: "missing_dependency"
+        case .allOf: "number_all_of"
+        case .anyOf: "number_any_of"
+        case .oneOf: "number_one_of"
+        case .not: "number_not"
+        case .additionalProperty: "additional_property_not_allowed"
+        default: nil
+        }
+    }
+}
+
 extension Rule: Hashable {
-    func hash(into hasher: inout Hasher) { unsafe withUnsafeBytes(of: self) { unsafe hasher.combine(bytes: $0) } }
+    /// Hashes the one byte of the rule instead of its name, because every finding hashes its rule.
+    public func hash(into hasher: inout Hasher) {
+        unsafe withUnsafeBytes(of: self) { unsafe hasher.combine(bytes: $0) }
+    }
 }

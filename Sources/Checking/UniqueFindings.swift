@@ -158,9 +158,9 @@ extension CompiledSchema {
 
 extension ViolationGroup {
     /// Whether a unique index refuses the documents.
-    package var isOfKeys: Bool { [.uniqueDuplicate, .uniqueNull, .uniqueArrays].contains(violation.rule) }
+    package var isOfKeys: Bool { [.uniqueDuplicate, .uniqueNull, .uniqueArrays].contains(violation.rule.rule) }
     /// Whether a Prisma client reads the documents, and finds none by a query with the value.
-    package var isOfQueries: Bool { [.storedType, .malformedObjectID].contains(violation.rule) }
+    package var isOfQueries: Bool { violation.rule.rule?.isOfQueries ?? false }
 }
 
 extension [ViolationGroup] {

@@ -63,9 +63,9 @@ package struct BadValues: Sendable {
     /// Returns the stages that count the values of a finding; `nil` if the user cannot choose other values for them, or
     /// if an expression cannot name the field.
     private static func pipeline(_ finding: ViolationGroup, _ allowed: [BSONValue]?) -> [BSONDocument]? {
-        let rule = finding.violation.rule.constraint ?? finding.violation.rule
-        guard let type = finding.foundType, rule == .notInEnum || Repair(of: rule) == .conversion,
-            rule == .notInEnum || allowed != nil || type == .string
+        let (code, isInEnum) = (finding.violation.rule, finding.violation.rule.rule == .notInEnum)
+        guard let type = finding.foundType, isInEnum || Repair(of: code) == .conversion,
+            isInEnum || allowed != nil || type == .string
         else { return nil }
         var place = ""
         var stages: [BSONDocument] = [["$match": .object(finding.filter)], ["$limit": .integer(mostDocuments)]]

@@ -8,8 +8,8 @@ import ServerSchema
 extension FindingPlanner {
     /// Returns the steps that may repair a finding for which no step is planned; empty if there are none.
     func suggestions(for finding: ViolationGroup, _ field: String, _ node: SchemaNode?) -> [StepLine] {
-        let rule = finding.violation.rule
-        switch rule.constraint ?? rule {
+        let code = finding.violation.rule
+        switch code.rule {
         case .numericLossy:
             guard let type = node?.withoutNull.types.first, Conversion.reaches(type) else { return [] }
             return [.convert(field, from: nil, to: type).allowingLoss]
@@ -18,9 +18,9 @@ extension FindingPlanner {
             guard case .each? = node?.property("coordinates")?.items else { return [] }
             return [.convert("\(field).coordinates\(FieldPath.each)", from: nil, to: .double)]
         case .notInEnum: return [fields.remap(finding, field, node?.constraints.allowedValues ?? [])]
-        case let rule where Repair(of: rule) == .conversion:
+        case _ where Repair(of: code) == .conversion:
             return (node?.constraints.allowedValues).map { [fields.remap(finding, field, $0)] } ?? []
-        default: return node.flatMap { limit(for: rule.constraint ?? rule, field, $0) }.map { [$0] } ?? []
+        default: return node.flatMap { limit(for: code.rule, field, $0) }.map { [$0] } ?? []
         }
     }
 
@@ -35,7 +35,7 @@ extension FindingPlanner {
     /// Returns the step that replaces numbers beyond a limit by the limit, or shortens texts or lists to it.
     ///
     /// Returns `nil` if the schema states no limit that a step can write.
-    private func limit(for rule: RuleCode, _ field: String, _ node: SchemaNode) -> StepLine? {
+    private func limit(for rule: Rule?, _ field: String, _ node: SchemaNode) -> StepLine? {
         let constraints = node.constraints
         let value = YAMLText.word(Self.reference(to: field))
         func number(_ bound: Constraints.Bound, _ choice: String, _ comparison: String) -> StepLine? {

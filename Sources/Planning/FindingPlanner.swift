@@ -183,7 +183,7 @@ extension FindingPlanner {
         let isInside = path.steps.last == .elements || path.steps.last == .values
         switch repair {
         case .conversion where isNull, .presence where isNull: return isInside ? .nullRemoval : .presence
-        case .conversion where !mayBecomeAllowed(finding): return Repair(of: .notInEnum) ?? repair
+        case .conversion where !mayBecomeAllowed(finding): return Repair(of: Rule.notInEnum.code) ?? repair
         case .presence where finding.foundType != nil:
             return .decision("no step converts a value of this deprecated type: correct or remove it")
         default: return repair

@@ -17,22 +17,12 @@ enum Repair: Hashable {
     /// The documents sync as they are; the text says why they need no step.
     case unneeded(String)
 
-    /// Creates the repair for a rule; `nil` for a rule that this version does not know.
-    init?(of rule: RuleCode) {
-        let rule = rule.constraint ?? rule
-        if let repair = Self(ofType: rule) ?? Self(ofConstraint: rule) ?? Self(ofClients: rule) {
-            self = repair
-        } else if let engine = EngineRule.named(rule) {
-            self = .decision("only you can decide how to change these: \(engine.remedy)")
-        } else {
-            return nil
-        }
-    }
+    /// The reason why no step repairs an `_id`, or a part of it.
+    static let ofID = "an _id cannot be changed in place: insert the document again under another _id"
 
-    /// Creates the repair for a rule about types, presence, duplicates, `_id`s or additional fields; `nil` for any
-    /// other rule.
-    private init?(ofType rule: RuleCode) {
-        switch rule {
+    /// Creates the repair for a rule; `nil` for a rule that this version does not know.
+    init?(of code: RuleCode) {
+        switch code.rule {
         case .typeMismatch, .numericWidthMismatch, .embeddedNotObject, .arrayNotArray, .arrayItemType,
             .dictionaryValueType, .linkType, .partitionType, .uuidSubtype, .storedType:
             self = .conversion
@@ -51,16 +41,6 @@ enum Repair: Hashable {
         case .nullID, .idTypeMismatch: self = .decision(Self.ofID)
         case .binarySubtype:
             self = .decision("no step changes the subtype of binary data: let your application write it as subtype 0")
-        default: return nil
-        }
-    }
-
-    /// The reason why no step repairs an `_id`, or a part of it.
-    static let ofID = "an _id cannot be changed in place: insert the document again under another _id"
-
-    /// Creates the repair for a rule that restricts values of the right type; `nil` for any other rule.
-    private init?(ofConstraint rule: RuleCode) {
-        switch rule {
         case .belowMinimum, .aboveMaximum:
             self = .decision("a step can write the limit instead, but only you know whether that is the right number")
         case .tooLong, .tooManyItems, .additionalItem:
@@ -78,13 +58,6 @@ enum Repair: Hashable {
         case .anyOf, .oneOf, .not:
             self = .decision("the schema allows several repairs: correct the values, or write an \"expression\" step")
         case .encryptMismatch: self = .decision("only a client with the keys can write encrypted values")
-        default: return nil
-        }
-    }
-
-    /// Creates the repair for a rule that only clients or the sync engine enforce; `nil` for any other rule.
-    private init?(ofClients rule: RuleCode) {
-        switch rule {
         case .dictionaryKey:
             self = .decision("no step renames the keys of a dictionary: let the program that writes them rename them")
         case .mixedType, .mixedDBRef:
@@ -102,7 +75,9 @@ enum Repair: Hashable {
             self = .unneeded("a write is in progress; shipshape backfill --unset-locks removes a lock that was left")
         case .extraField: self = .unneeded("sync ignores the field")
         case .linkDangling, .linkTargetUnsyncable: self = .unneeded("the document syncs, and clients see null")
-        default: return nil
+        default:
+            guard let engine = EngineRule.named(code) else { return nil }
+            self = .decision("only you can decide how to change these: \(engine.remedy)")
         }
     }
 }

@@ -85,7 +85,7 @@ extension Acceptance {
 extension ViolationGroup {
     func json(ids: IDDisplay, in dialect: Dialect = .appServices) -> ReportValue {
         [
-            "rule": violation.rule.rawValue, "vendor_code": violation.rule.vendorCode(in: dialect),
+            "rule": violation.rule.rawValue, "vendor_code": violation.rule.rule?.vendorCode(in: dialect),
             "level": "\(violation.level)", "outcome": outcome?.rawValue,
             "path": "\(violation.path)", "expected": violation.expected, "found": violation.found, "documents": count,
             "documents_new": newCount, "sample_ids": ids.json(sampleIDs), "sample_values": sampleValuesJSON(ids),

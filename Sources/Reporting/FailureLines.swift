@@ -75,7 +75,7 @@ package struct FailureLines: Sendable {
     private func violation(_ violation: Violation) -> ReportValue {
         let members: ReportValue = [
             "path": "\(violation.path)", "rule": violation.rule.rawValue,
-            "vendor_code": violation.rule.vendorCode(in: dialect),
+            "vendor_code": violation.rule.rule?.vendorCode(in: dialect),
             "level": "\(violation.level)", "outcome": EngineRule.named(violation.rule)?.outcome.rawValue,
             "expected": violation.expected, "found": violation.found,
         ]

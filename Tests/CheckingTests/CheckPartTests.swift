@@ -16,10 +16,10 @@ import Testing
 
     private let namespace = Namespace(database: "app", collection: "Pet")
 
-    private func group(_ count: Int, _ ids: [BSONValue], rule: RuleCode = .typeMismatch) -> ViolationGroup {
+    private func group(_ count: Int, _ ids: [BSONValue], rule: Rule = .typeMismatch) -> ViolationGroup {
         ViolationGroup(
             violation: Violation(
-                path: .init([.field("age")]), rule: rule, level: .certain, expected: "int", found: "string"),
+                path: .init([.field("age")]), rule: rule.code, level: .certain, expected: "int", found: "string"),
             count: count, newCount: count - 1, sampleIDs: ids, filter: ["age": ["$type": "string"]], filterIsExact: true
         )
     }

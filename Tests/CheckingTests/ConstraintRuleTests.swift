@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func theVendorsNames() {
-        #expect(RuleCode(rawValue: "constraint-below-minimum").vendorCode(in: .appServices) == "number_gte")
-        #expect(RuleCode(rawValue: "constraint-not-in-enum").vendorCode(in: .appServices) == "enum")
+        #expect(RuleCode(rawValue: "constraint-below-minimum").rule?.vendorCode(in: .appServices) == "number_gte")
+        #expect(RuleCode(rawValue: "constraint-not-in-enum").rule?.vendorCode(in: .appServices) == "enum")
     }
 }

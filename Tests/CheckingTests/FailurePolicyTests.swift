@@ -92,9 +92,9 @@ import Testing
     private static let people = Namespace(database: "app", collection: "Person")
     private static let tasks = Namespace(database: "app", collection: "Task")
 
-    private func threshold(_ rule: RuleCode?, _ text: String) throws -> FailingThreshold {
+    private func threshold(_ rule: Rule?, _ text: String) throws -> FailingThreshold {
         FailingThreshold(
-            namespace: Self.people, rule: rule, limit: try #require(FailingLimit(text)),
+            namespace: Self.people, rule: rule?.code, limit: try #require(FailingLimit(text)),
             location: SourceLocation(whole: "shipshape.yml"))
     }
 
@@ -102,8 +102,8 @@ import Testing
     ///
     /// Among the people, `missing` lack a required field, `wrong` have a wrong type, and `both` have both failures.
     private func report(missing: Int, wrong: Int, both: Int = 0, tasks: Int = 0) -> CheckReport {
-        func group(_ rule: RuleCode, _ count: Int) -> ViolationGroup {
-            let violation = Violation(path: SchemaPath(), rule: rule, level: .certain, expected: "", found: "")
+        func group(_ rule: Rule, _ count: Int) -> ViolationGroup {
+            let violation = Violation(path: SchemaPath(), rule: rule.code, level: .certain, expected: "", found: "")
             return ViolationGroup(violation: violation, count: count, sampleIDs: [], filter: [:], filterIsExact: true)
         }
         func collection(_ name: Namespace, _ failing: Int, _ groups: [ViolationGroup]) -> CheckReport.Collection {

@@ -9,7 +9,8 @@ import Testing
         database: String = "app", collection: String = "Person", level: Level = .certain, found: String = "string"
     ) -> Fingerprint {
         let violation = Violation(
-            path: SchemaPath([.field("age")]), rule: .typeMismatch, level: level, expected: "int", found: found)
+            path: SchemaPath([.field("age")]), rule: Rule.typeMismatch.code, level: level, expected: "int", found: found
+        )
         return violation.fingerprint(in: Namespace(database: database, collection: collection))
     }
 

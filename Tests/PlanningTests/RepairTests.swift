@@ -104,7 +104,7 @@ import Testing
         let plan = try plan(Self.field(Self.string, required: true), [["_id": 1], ["_id": 2, "x": nil]])
         #expect(steps(plan) == ["default: {field: x, value: \"\", when: missingOrNull}"])
         let entry = try #require(plan.jobs.first?.entries.first)
-        #expect(Set(entry.violations.map(\.violation.rule)) == [.requiredMissing, .requiredNull])
+        #expect(Set(entry.violations.map(\.violation.rule.rule)) == [.requiredMissing, .requiredNull])
         #expect(entry.review == "the zero value of string")
     }
 
@@ -234,7 +234,7 @@ import Testing
         let plan = try plan(schema, [["_id": 1, "x": "5e0c0c205ea51de17c0000b8"]])
         #expect(steps(plan) == ["convert: {field: x, to: objectId}"])
         let entry = try #require(plan.jobs.first?.entries.first)
-        #expect(entry.violations.map(\.violation.rule) == [.linkType])
+        #expect(entry.violations.map(\.violation.rule.rule) == [.linkType])
         #expect(entry.review == "whether the converted values are keys of app.Dog")
     }
 
@@ -249,7 +249,7 @@ import Testing
         let plan = try plan(Self.field(schema), [["_id": 1, "x": 5], ["_id": 2, "x": [6]]])
         #expect(steps(plan) == ["wrap: {field: x}", "convert: {field: \"x[]\", to: string}"])
         #expect(
-            plan.jobs.first?.entries.map { $0.violations.map(\.violation.rule) } == [
+            plan.jobs.first?.entries.map { $0.violations.map(\.violation.rule.rule) } == [
                 [.arrayNotArray], [.arrayItemType],
             ])
     }

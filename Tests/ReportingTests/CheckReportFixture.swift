@@ -11,13 +11,13 @@ extension CheckReport {
         (counts.unexcepted.certain, counts.unexcepted.possible) = (certain, 5)
         let email = ViolationGroup(
             violation: Violation(
-                path: SchemaPath([.field("email")]), rule: .requiredMissing, level: .certain, expected: "string",
-                found: "missing"),
+                path: SchemaPath([.field("email")]), rule: Rule.requiredMissing.code, level: .certain,
+                expected: "string", found: "missing"),
             count: certain, sampleIDs: [id, 7, "a\"b"], filter: ["$expr": ["$eq": [["$type": "$email"], "missing"]]],
             filterIsExact: true)
         let blob = ViolationGroup(
             violation: Violation(
-                path: SchemaPath([.field("blobs"), .elements]), rule: .binarySubtype, level: .possible,
+                path: SchemaPath([.field("blobs"), .elements]), rule: Rule.binarySubtype.code, level: .possible,
                 expected: "binData of subtype 0", found: "binData of subtype 5, not 16 bytes"),
             count: 5, sampleIDs: [.long(1 << 40)], filter: ["$expr": ["$ne": ["$n", .double(.nan)]]],
             filterIsExact: false)

@@ -123,7 +123,7 @@ import Testing
         #expect(before == after && Set(before).count == before.count)
         var check = try CheckReport.fixture()
         check.collections[0].groups[1].violation = Violation(
-            path: SchemaPath([.field("blobs"), .elements]), rule: .binarySubtype, level: .possible,
+            path: SchemaPath([.field("blobs"), .elements]), rule: Rule.binarySubtype.code, level: .possible,
             expected: "binData of subtype 0", found: "binData of subtype 6")
         #expect(try fingerprints(CheckResult(check, policy: FailurePolicy()).report).last != before.last)
         // Two findings of one rule at one path of one file have two fingerprints.
@@ -137,7 +137,7 @@ import Testing
     @Test func anAcceptedFindingIsSuppressed() throws {
         var check = try CheckReport.fixture()
         check.collections[0].groups[0].exception = FindingException(
-            namespace: check.collections[0].namespace, path: "email", rule: .requiredMissing,
+            namespace: check.collections[0].namespace, path: "email", rule: Rule.requiredMissing.code,
             acceptance: Acceptance(
                 reason: "imported", owner: "ada", expires: nil,
                 location: SourceLocation(file: "e.yml", line: 1, column: 1)))

@@ -139,7 +139,8 @@ import Testing
     func namesStayNames(_ name: String) throws {
         var check = try CheckReport.fixture()
         check.collections[0].groups[0].violation = Violation(
-            path: SchemaPath([.field(name)]), rule: .requiredMissing, level: .certain, expected: name, found: name)
+            path: SchemaPath([.field(name)]), rule: Rule.requiredMissing.code, level: .certain, expected: name,
+            found: name)
         check.notes = [name]
         let report = CheckResult(check, policy: FailurePolicy()).report
         let html = HTMLReport(report).text

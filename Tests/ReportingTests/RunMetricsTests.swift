@@ -37,7 +37,7 @@ import Testing
         var report = try CheckReport.fixture()
         var other = report.collections[0].groups[0]
         other.violation = Violation(
-            path: SchemaPath([.field("phone")]), rule: .requiredMissing, level: .certain, expected: "string",
+            path: SchemaPath([.field("phone")]), rule: Rule.requiredMissing.code, level: .certain, expected: "string",
             found: "missing")
         other.count = 20
         report.collections[0].groups.append(other)

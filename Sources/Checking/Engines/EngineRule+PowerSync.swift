@@ -6,9 +6,8 @@ extension EngineRule {
     public static let all = powersync + objectbox + ditto + rxdb + couchbase + any
 
     /// Returns the rule with this code; `nil` if no engine has such a rule.
-    public static func named(_ code: RuleCode) -> EngineRule? { byCode[code] }
+    public static func named(_ code: RuleCode) -> EngineRule? { code.rule.flatMap { byRule[$0] } }
 
-    private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
     /// The rules of all engines, by their names in a finding.
     static let byRule = Dictionary(uniqueKeysWithValues: all.map { ($0.rule, $0) })
 

@@ -8,12 +8,12 @@ import Testing
 @Suite("Rules of the jsonschema dialect")
 struct JSONSchemaRuleTests {
     struct Example: Sendable, CustomTestStringConvertible {
-        let code: RuleCode
+        let rule: Rule
         let schema: String
         let fitting: String
         let failing: String
         let path: String
-        var testDescription: String { "\(code): \(failing)" }
+        var testDescription: String { "\(rule.code): \(failing)" }
     }
 
     static let examples = [
@@ -59,7 +59,7 @@ struct JSONSchemaRuleTests {
         let schema = try CompiledSchema(jsonSchema: example.schema)
         let violations = try schema.violations(of: example.failing)
         #expect(try schema.verdict(on: example.failing) == .certain)
-        #expect(violations.contains { $0.rule == example.code && "\($0.path)" == example.path }, "\(violations)")
+        #expect(violations.contains { $0.rule == example.rule && "\($0.path)" == example.path }, "\(violations)")
         #expect(violations.allSatisfy { $0.level == .certain })
     }
 
@@ -81,9 +81,9 @@ struct JSONSchemaRuleTests {
     @Test("what allOf and a dependency say in detail is said beside them")
     func details() throws {
         let all = try CompiledSchema(jsonSchema: "{properties: {a: {allOf: [{minimum: 1}]}}}")
-        #expect(Set(try all.violations(of: "{a: 0}").map(\.rule)) == [.allOf, .belowMinimum])
+        #expect(Set(try all.violations(of: "{a: 0}").map(\.rule.rule)) == [.allOf, .belowMinimum])
         let dependency = try CompiledSchema(jsonSchema: "{dependencies: {a: {required: ['b']}}}")
-        #expect(Set(try dependency.violations(of: "{a: 0}").map(\.rule)) == [.dependencySchema, .requiredMissing])
+        #expect(Set(try dependency.violations(of: "{a: 0}").map(\.rule.rule)) == [.dependencySchema, .requiredMissing])
     }
 
     @Test("what is nested is found at its folded place")
@@ -120,11 +120,11 @@ struct JSONSchemaRuleTests {
     }
 
     private static func example(
-        _ code: RuleCode, _ schema: String, fits: String, fails: String, at path: String = "a"
-    ) -> Example { Example(code: code, schema: schema, fitting: fits, failing: fails, path: path) }
+        _ rule: Rule, _ schema: String, fits: String, fails: String, at path: String = "a"
+    ) -> Example { Example(rule: rule, schema: schema, fitting: fits, failing: fails, path: path) }
 
     /// Makes an example with this schema for the field `a`.
-    private static func example(_ code: RuleCode, of schema: String, fits: String, fails: String) -> Example {
-        example(code, "{properties: {a: \(schema)}}", fits: fits, fails: fails)
+    private static func example(_ rule: Rule, of schema: String, fits: String, fails: String) -> Example {
+        example(rule, "{properties: {a: \(schema)}}", fits: fits, fails: fails)
     }
 }

@@ -63,7 +63,7 @@ import Testing
                 #expect(findings.map(\.level) == [.info], "\(scalar) \(type)")
             } else if row.unfound.contains(type) {
                 #expect(findings.map(\.level) == [.certain], "\(scalar) \(type)")
-                #expect(findings.map(\.rule) == [.storedType], "\(scalar) \(type)")
+                #expect(findings.map(\.rule.rule) == [.storedType], "\(scalar) \(type)")
             } else {
                 let isMember = scalar == "Role" && type == "string"
                 #expect(findings.map(\.level) == [.certain], "\(scalar) \(type)")
@@ -110,7 +110,7 @@ import Testing
             for (lines, x) in documents {
                 let schema = try CompiledSchema(prisma: lines)
                 let found: [Violation] = try schema.violations(in: ["_id": 1, "x": x] as BSONDocument, info: false)
-                let rules: Set<RuleCode> = Set(found.map(\.rule))
+                let rules = Set(found.map(\.rule.rule))
                 let isRead = [row.unchanged, row.changed, row.unfound].contains { $0.contains(type) }
                 if !isRead {
                     #expect(rules.isDisjoint(with: [.storedType, .malformedObjectID]), "\(field) \(type)")
@@ -135,18 +135,19 @@ import Testing
               at DateTime @db.Timestamp
             }
             """)
-        for (text, rule): (BSONValue, RuleCode) in [
+        for (text, rule): (BSONValue, Rule) in [
             ("0123456789abcdefABCDEF00", .storedType), ("0123456789abcdefABCDEF0", .malformedObjectID),
             ("0123456789abcdefABCDEF000", .malformedObjectID), ("0123456789abcdefABCDEFg0", .malformedObjectID),
             ("", .malformedObjectID), ("0123456789abcdefABCDEFé", .malformedObjectID),
         ] {
-            #expect(try schema.violations(in: ["_id": 1, "x": text], info: true).map(\.rule) == [rule], "\(text)")
+            #expect(try schema.violations(in: ["_id": 1, "x": text], info: true).map(\.rule.rule) == [rule], "\(text)")
         }
-        for (count, subtype, rule): (Int, UInt8, RuleCode) in [
+        for (count, subtype, rule): (Int, UInt8, Rule) in [
             (12, 0, .storedType), (12, 4, .storedType), (11, 0, .malformedObjectID), (24, 0, .malformedObjectID),
         ] {
             let bytes = BSONValue.binary(subtype: subtype, bytes: Array(repeating: 65, count: count))
-            #expect(try schema.violations(in: ["_id": 1, "y": bytes], info: true).map(\.rule) == [rule], "\(count)")
+            #expect(
+                try schema.violations(in: ["_id": 1, "y": bytes], info: true).map(\.rule.rule) == [rule], "\(count)")
         }
         let inside: BSONDocument = ["_id": 1, "z": ["id": "0123456789abcdefABCDEF00", "at": .timestamp(7 << 32 + 1)]]
         #expect(

@@ -6,7 +6,8 @@ extension FilterCase {
         constraint: String, _ keywords: String, _ failing: [BSONValue?], _ others: [BSONValue?], isExact: Bool = true
     ) {
         self.init(
-            RuleCode(rawValue: "constraint-" + constraint), "{ \(keywords) }", failing, others, isExact: isExact)
+            rule: RuleCode(rawValue: "constraint-" + constraint), schema: "{ \(keywords) }", failing: failing,
+            others: others, isExact: isExact)
     }
 
     static let constraints: [FilterCase] = ofScalars + ofCollections + combined

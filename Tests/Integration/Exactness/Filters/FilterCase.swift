@@ -19,18 +19,16 @@ struct FilterCase: Sendable, CustomTestStringConvertible {
     var allowsMixedCollections = true
 
     var testDescription: String { "\(rule) of \(schema)" }
+}
 
+extension FilterCase {
     init(
-        _ rule: RuleCode, _ schema: String, _ failing: [BSONValue?], _ others: [BSONValue?], isRequired: Bool = false,
+        _ rule: Rule, _ schema: String, _ failing: [BSONValue?], _ others: [BSONValue?], isRequired: Bool = false,
         isExact: Bool = true, allowsMixedCollections: Bool = true
     ) {
-        self.rule = rule
-        self.schema = schema
-        self.failing = failing
-        self.others = others
-        self.isRequired = isRequired
-        self.isExact = isExact
-        self.allowsMixedCollections = allowsMixedCollections
+        self.init(
+            rule: rule.code, schema: schema, isRequired: isRequired, failing: failing, others: others, isExact: isExact,
+            allowsMixedCollections: allowsMixedCollections)
     }
 }
 

@@ -60,12 +60,12 @@ struct FilteredGroup {
 
 extension [FilteredGroup] {
     /// Returns the `_id`s of the documents in all groups of one rule.
-    func ids(_ rule: RuleCode) -> Set<BSONValue> {
+    func ids(_ rule: Rule) -> Set<BSONValue> {
         Set<BSONValue>(filter { $0.group.violation.rule == rule }.flatMap(\.ids))
     }
 
     /// Whether the filter of each group of one rule claims to find the counted documents and no others.
-    func isExact(_ rule: RuleCode) -> Bool {
+    func isExact(_ rule: Rule) -> Bool {
         filter { $0.group.violation.rule == rule }.allSatisfy(\.group.filterIsExact)
     }
 }
