@@ -52,29 +52,12 @@ extension TypeMask {
     /// separately.
     init(_ alias: SchemaType) {
         switch alias {
-        case .double: self.init(BSONType.double)
-        case .string: self.init(BSONType.string)
-        case .object: self.init(BSONType.object)
-        case .array: self.init(BSONType.array)
-        case .binData, .uuid: self.init(BSONType.binData)
-        case .objectId: self.init(BSONType.objectId)
-        case .bool: self.init(BSONType.bool)
-        case .date: self.init(BSONType.date)
-        case .null: self.init(BSONType.null)
-        case .regex: self.init(BSONType.regex)
-        case .javascript: self.init(BSONType.javascript)
-        case .int: self.init(BSONType.int)
-        case .timestamp: self.init(BSONType.timestamp)
-        case .long: self.init(BSONType.long)
-        case .decimal: self.init(BSONType.decimal)
-        case .minKey: self.init(BSONType.minKey)
-        case .maxKey: self.init(BSONType.maxKey)
-        case .symbol: self.init(BSONType.symbol)
-        case .undefined: self.init(BSONType.undefined)
-        case .dbPointer: self.init(BSONType.dbPointer)
-        case .javascriptWithScope: self.init(BSONType.javascriptWithScope)
+        case .uuid: self = .binData
         case .number: self = .numbers
         case .mixed: self = []
+        default: self = Self.byName[alias.rawValue] ?? []
         }
     }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: BSONType.all.map { ("\($0)", Self($0)) })
 }

@@ -9,14 +9,7 @@ public enum Verdict: UInt8, Hashable, Sendable, BitwiseCopyable {
     /// The document does not sync.
     case certain
 
-    init(_ level: Level) {
-        switch level {
-        case .info: self = .fits
-        case .warning: self = .warning
-        case .possible: self = .possible
-        case .certain: self = .certain
-        }
-    }
+    init(_ level: Level) { self = Verdict(rawValue: level.rawValue) ?? .certain }
 }
 
 extension Verdict: Comparable {
@@ -26,12 +19,5 @@ extension Verdict: Comparable {
 
 extension Verdict: CustomStringConvertible {
     /// The verdict's name, as reports show it.
-    public var description: String {
-        switch self {
-        case .fits: "fits"
-        case .warning: "warning"
-        case .possible: "possible"
-        case .certain: "certain"
-        }
-    }
+    public var description: String { self == .fits ? "fits" : Level.names[Int(rawValue)] }
 }

@@ -122,12 +122,7 @@ extension Level: Comparable {
 
 extension Level: CustomStringConvertible {
     /// The level's name, as reports show it.
-    public var description: String {
-        switch self {
-        case .info: "info"
-        case .warning: "warning"
-        case .possible: "possible"
-        case .certain: "certain"
-        }
-    }
+    public var description: String { Self.names[Int(rawValue)] }
+
+    static let names = ["info", "warning", "possible", "certain"]
 }
