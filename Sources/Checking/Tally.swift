@@ -170,11 +170,16 @@ public struct Tally: Sendable {
             verdict, active: active, unexcepted: added.unexcepted, isInLedger: isInLedger, isUnfound: added.isUnfound)
         if options.keepsContributions { lastContribution = contributions.number(of: added) }
         if verdict == .certain, active == .certain { onAlreadyFailing?(id) }
-        guard verdict >= .possible, let onFailure else { return }
+        reportFailure(of: id, added, collector.violations(in: schema))
+    }
+
+    /// Passes a document that fails or might fail, as it was counted, to ``onFailure``.
+    func reportFailure(of id: BSONValue, _ counted: Contribution, _ violations: @autoclosure () -> [Violation]) {
+        guard counted.verdict >= .possible, let onFailure else { return }
         onFailure(
             FailingDocument(
-                namespace: schema.namespace, id: id, verdict: verdict, active: active, isInLedger: isInLedger,
-                isExcepted: added.unexcepted < .possible, violations: collector.violations(in: schema)))
+                namespace: schema.namespace, id: id, verdict: counted.verdict, active: counted.active,
+                isInLedger: counted.isInLedger, isExcepted: counted.unexcepted < .possible, violations: violations()))
     }
 
     private static func id(of document: borrowing BSONView) throws(BSONError) -> BSONValue {
@@ -194,13 +199,8 @@ public struct Tally: Sendable {
         let isExcepted = groups[group].exception != nil
         guard groups[group].last <= counts.read else { return isExcepted }
         groups[group].last = counts.read + 1
-        groups[group].count += 1
         if options.keepsContributions { added.groups.append(Int32(group)) }
-        if isNew { groups[group].newCount += 1 }
-        if groups[group].samples.count < options.sampleCount, sample.id.isSmall {
-            groups[group].samples.append(
-                Sample(id: sample.id, value: sample.value?.shortened, place: sample.place))
-        }
+        count(sample, in: group, isNew: isNew)
         return isExcepted
     }
 
@@ -235,10 +235,8 @@ public struct Tally: Sendable {
         if before.isReadable { counts.unincluded.add(isNew: result.isNew) }
         let now = CountedVerdicts(
             result.verdict, active: result.active, unexcepted: result.unexcepted, isInLedger: result.isInLedger)
-        onFailure?(
-            FailingDocument(
-                namespace: schema.namespace, id: id, verdict: .certain, active: result.active, isInLedger: false,
-                isExcepted: result.unexcepted < .possible, violations: failing.map(schema.violation)))
+        result.isInLedger = false
+        reportFailure(of: id, result, failing.map(schema.violation))
         return now
     }
 
@@ -250,12 +248,14 @@ public struct Tally: Sendable {
 
     /// Counts a finding about a document that this tally has already counted.
     mutating func count(_ located: FindingCollector.Located, of id: BSONValue, isNew: Bool = false) {
-        guard let group = group(for: located) else { return }
+        if let group = group(for: located) { count(Sample(id: id), in: group, isNew: isNew) }
+    }
+
+    private mutating func count(_ sample: Sample, in group: Int, isNew: Bool) {
         groups[group].count += 1
         if isNew { groups[group].newCount += 1 }
-        if groups[group].samples.count < options.sampleCount, id.isSmall {
-            groups[group].samples.append(Sample(id: id, value: nil))
-        }
+        guard groups[group].samples.count < options.sampleCount, sample.id.isSmall else { return }
+        groups[group].samples.append(Sample(id: sample.id, value: sample.value?.shortened, place: sample.place))
     }
 
     mutating func group(for key: FindingCollector.Located) -> Int? {

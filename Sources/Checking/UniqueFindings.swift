@@ -98,19 +98,11 @@ package enum UniqueFault: UInt8, Sendable, BitwiseCopyable {
     /// The document has arrays at two paths of the index.
     case arrays
 
-    fileprivate var rule: Rule {
+    fileprivate var finding: (rule: Rule, detail: Found.Detail) {
         switch self {
-        case .duplicate: .uniqueDuplicate
-        case .null: .uniqueNull
-        case .arrays: .uniqueArrays
-        }
-    }
-
-    fileprivate var detail: Found.Detail {
-        switch self {
-        case .duplicate: .equalKey
-        case .null: .noKey
-        case .arrays: .severalArrays
+        case .duplicate: (.uniqueDuplicate, .equalKey)
+        case .null: (.uniqueNull, .noKey)
+        case .arrays: (.uniqueArrays, .severalArrays)
         }
     }
 }
@@ -151,8 +143,9 @@ extension CompiledSchema {
     }
 
     fileprivate func located(_ fault: UniqueFault, of key: Int) -> FindingCollector.Located {
-        FindingCollector.Located(
-            finding: Finding(fault.rule, .certain, node: firstUnique + key, Found(.undefined, fault.detail)), below: [])
+        let (rule, detail) = fault.finding
+        return FindingCollector.Located(
+            finding: Finding(rule, .certain, node: firstUnique + key, Found(.undefined, detail)), below: [])
     }
 }
 
@@ -218,14 +211,9 @@ extension Tally {
         }
         counts.replace(old, by: new, times: documents)
         if old.isReadable { counts.refused.add(isNew: new.isNew, times: documents) }
-        guard let onFailure else { return }
+        guard onFailure != nil else { return }
         let violations = found.map { schema.violation($0.1) }
-        for id in ids {
-            onFailure(
-                FailingDocument(
-                    namespace: schema.namespace, id: id, verdict: .certain, active: new.active,
-                    isInLedger: old.isInLedger, isExcepted: new.unexcepted < .possible, violations: violations))
-        }
+        for id in ids { reportFailure(of: id, new, violations) }
     }
 
     /// The values that several documents have in the unique index with this number.

@@ -60,12 +60,7 @@ extension Tally {
         }
         counts.replace(old, by: new)
         count(located, of: id)
-        guard new.verdict >= .possible else { return }
-        onFailure?(
-            FailingDocument(
-                namespace: schema.namespace, id: id, verdict: new.verdict, active: new.active, isInLedger: isInLedger,
-                isExcepted: new.unexcepted < .possible,
-                violations: collector.violations(in: schema) + [schema.violation(located)]))
+        reportFailure(of: id, new, collector.violations(in: schema) + [schema.violation(located)])
     }
 }
 
