@@ -67,7 +67,7 @@ public enum Rule: String, Sendable, BitwiseCopyable, CaseIterable {
         case .mixedType: "type that can sync"
         case .mixedDepth: "at most 100 levels"
         case .mixedCollection: "scalar or link"
-        case .setDuplicate: "distinct elements"
+        case .setDuplicate, .itemsNotUnique: "distinct elements"
         case .binarySubtype: "binData of subtype 0"
         case .uuidSubtype: "binData of subtype 4, 16 bytes"
         case .geoPoint: "longitude and latitude in range, as doubles"

@@ -260,16 +260,14 @@ extension JSONSchemaPlan {
         case .notInEnum: return "one of \(constraints.allowedValues?.count ?? 0) values"
         case .tooFewItems: return "at least \(constraints.itemCount.minimum ?? 0) elements"
         case .tooManyItems: return "at most \(constraints.itemCount.maximum ?? 0) elements"
-        case .itemsNotUnique: return "distinct elements"
         case .additionalItem: return "no further elements"
         case .tooFewProperties: return "at least \(constraints.propertyCount.minimum ?? 0) fields"
         case .tooManyProperties: return "at most \(constraints.propertyCount.maximum ?? 0) fields"
-        case .additionalProperty: return "no such field"
         case .dependencyMissing: return "the field that another field requires"
         case .dependencySchema: return "the object that a field requires"
         case .allOf, .anyOf, .oneOf, .not: return expectation(of: finding.rule, constraints)
         case .encryptMismatch: return "encrypted data"
-        default: return schema.expectation()
+        default: return finding.rule.expectation ?? schema.expectation()
         }
     }
 

@@ -109,10 +109,7 @@ struct SchemaSlice {
         case .tooFewProperties: names = ["minProperties"]
         case .tooManyProperties: names = ["maxProperties"]
         case .dependencySchema: names = ["dependencies"]
-        case .allOf: names = ["allOf"]
-        case .anyOf: names = ["anyOf"]
-        case .oneOf: names = ["oneOf"]
-        case .not: names = ["not"]
+        case .allOf, .anyOf, .oneOf, .not: names = [rule.rawValue]
         case .encryptMismatch: names = ["encrypt"]
         default: return nil
         }
