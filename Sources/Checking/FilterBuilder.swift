@@ -64,7 +64,7 @@ struct FilterBuilder {
 
     /// Returns the filter for the documents with a finding, and whether it matches no other documents.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
-        if schema.engineRule(of: located) != nil { return engineFilter(for: located) }
+        if let plan = schema.engine, schema.engineRule(of: located) != nil { return filter(for: located, of: plan) }
         if let key = schema.uniqueKey(of: located) { return (key.filter(for: located.finding.rule), false) }
         if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located) }
         if let plan = schema.constraints, let located = schema.constraint(located) {

@@ -79,7 +79,7 @@ struct ValueCondition {
             return conditions.isEmpty ? isOfType : Expression.guarded(isOfType, Expression.and(conditions))
         // No expression ignores the order of an object's fields as the checker does, so ``FilterBuilder`` uses a
         // `$jsonSchema` for equal elements. Only the rules of engines and unique indexes cause the other findings;
-        // ``EngineCondition`` and ``UniqueKey`` have their conditions.
+        // ``EnginePlan`` and ``UniqueKey`` have their conditions.
         default: return isOfType
         }
     }

@@ -49,44 +49,35 @@ extension CompiledSchema {
     }
 }
 
-extension EnginePlan {
-    /// The path of each node of the plan: of the document, and of each field.
-    var paths: [SchemaPath] { [SchemaPath()] + names.map { SchemaPath([.field($0)]) } }
-}
-
 extension FilterBuilder {
     /// Returns a filter for the documents with a finding of the engine, and whether it matches only these documents.
-    func engineFilter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
+    func filter(
+        for located: FindingCollector.Located, of plan: EnginePlan
+    ) -> (document: BSONDocument, isExact: Bool) {
+        let (finding, detail) = (located.finding, located.finding.found.detail)
         // The server has no operator that reads the second field of a name, or a name that is not UTF-8.
-        if located.finding.found.detail == .invalidName || located.finding.found.detail == .repeatedName {
-            return (["$expr": true], false)
-        }
-        let condition = EngineCondition(located.finding, of: schema.engine)
-        if let size = condition.size {
-            let isExact = located.finding.found.detail == .larger
-            return (["$expr": ["$gt": [["$bsonSize": "$$ROOT"], size]]], isExact)
+        if detail == .invalidName || detail == .repeatedName { return (["$expr": true], false) }
+        if let size = plan.size(for: finding) {
+            return (["$expr": ["$gt": [["$bsonSize": "$$ROOT"], size]]], detail == .larger)
         }
         let steps = schema.path(of: located).steps
         let isWhole = steps.count <= Self.maximumSteps
         let expression = expression(steps.prefix(Self.maximumSteps), of: nil, depth: 1) { value in
-            isWhole ? condition.holds(for: value).expression : ["$in": [["$type": value], ["array", "object"]]]
+            isWhole ? plan.condition(finding, value).expression : ["$in": [["$type": value], ["array", "object"]]]
         }
-        return (["$expr": expression], isWhole && condition.holds(for: "$$ROOT").isExact)
+        return (["$expr": expression], isWhole && plan.condition(finding, "$$ROOT").isExact)
     }
 }
 
-/// An aggregation expression that is true for values that have a given finding of an engine.
-struct EngineCondition {
-    private let finding: Finding
-    private let plan: EnginePlan?
+extension EnginePlan {
+    /// The path of each node of the plan: of the document, and of each field.
+    var paths: [SchemaPath] { [SchemaPath()] + names.map { SchemaPath([.field($0)]) } }
 
-    init(_ finding: Finding, of plan: EnginePlan?) { (self.finding, self.plan) = (finding, plan) }
-
-    /// Returns an expression that is true for the values of the expression `value` that can have the finding.
+    /// Returns an expression that is true for the values of the expression `value` that can have a finding.
     ///
     /// If the expression is not exact, other values match, too: the server has no operator for some findings, such as
     /// the depth of a value, or its text in SQLite or JSON.
-    func holds(for value: BSONValue) -> (expression: BSONValue, isExact: Bool) {
+    fileprivate func condition(_ finding: Finding, _ value: BSONValue) -> (expression: BSONValue, isExact: Bool) {
         let found = finding.found
         let isOfType = Expression.type(value, is: "\(found.type)")
         func guarded(_ condition: BSONValue) -> (BSONValue, Bool) { (Expression.guarded(isOfType, condition), true) }
@@ -98,16 +89,17 @@ struct EngineCondition {
         case .notANumber, .infinity, .fraction, .beyondInt64:
             return guarded(Expression.and(found.number(value, for: .long)))
         case .dateOutOfRange:
-            for test in plan?.tests ?? [] where test.rule == finding.rule {
+            for test in tests where test.rule == finding.rule {
                 guard case .dateOutside(let low, let high) = test.test else { continue }
                 return outside(.date(milliseconds: low), .date(milliseconds: high))
             }
         case .numberOutOfRange:
-            if let field = plan.map({ $0.fields[Int(finding.node) - $0.firstNode - 1] }) {
-                return outside(.long(field.low), .long(field.high))
-            }
+            let field = fields[Int(finding.node) - firstNode - 1]
+            return outside(.long(field.low), .long(field.high))
         case .sixteenBytes: return guarded(found.subtypeOfSixteenBytes(value))
-        case .moreFields: return (["$gt": [["$size": ["$objectToArray": value]], .integer(most(.fields) + 1)]], true)
+        case .moreFields:
+            let tooMany = BSONValue.integer(most(.fields, finding) + 1)
+            return (["$gt": [["$size": ["$objectToArray": value]], tooMany]], true)
         case .missing: return (Expression.type(value, is: "missing"), true)
         case .none: return (isOfType, true)
         case .unfit: return (true, false)
@@ -116,16 +108,16 @@ struct EngineCondition {
         return (isOfType, false)
     }
 
-    /// The size in bytes above which a document can have the finding; `nil` for a finding that depends on no size.
-    var size: BSONValue? {
+    /// Returns the size in bytes above which a document can have a finding; `nil` for one that depends on no size.
+    fileprivate func size(for finding: Finding) -> BSONValue? {
         switch finding.found.detail {
-        case .larger: .integer(most(.size))
-        case .largerAsJSON: .integer(plan?.facts.leastRowSize ?? 0)
+        case .larger: .integer(most(.size, finding))
+        case .largerAsJSON: .integer(facts.leastRowSize)
         default: nil
         }
     }
 
-    private func most(_ measure: EngineRule.Measure) -> Int {
-        plan?.limits.first { $0.measure == measure && $0.rule == finding.rule }?.most ?? 0
+    private func most(_ measure: EngineRule.Measure, _ finding: Finding) -> Int {
+        limits.first { $0.measure == measure && $0.rule == finding.rule }?.most ?? 0
     }
 }

@@ -3,7 +3,7 @@ extension EngineRule {
     static let objectbox: [EngineRule] = [
         .init(
             .objectboxSize, .halts, isCertain: false, .over(.size, 16_776_192), "document of at most 16 MiB less 1 KiB",
-            "store the large value elsewhere, or set `skipOversizedDocumentsToMongoDb`"),
+            "\(smaller), or set `skipOversizedDocumentsToMongoDb`"),
         .init(
             .objectboxID, .dropped, .id(otherThan: [.objectId, .string, .binData, .int, .long]),
             "objectId, UUID, string, binData, int or long", newID),
@@ -55,9 +55,7 @@ extension EngineRule {
                 prefix: "_sync_"), "no such field", "`rename`"),
         .init(.couchbaseID, .dropped, .over(.idSize, 250), "_id of at most 250 bytes", newID),
         .init(.couchbaseIDText, .dropped, .has(.idText), "_id whose text no other _id has", oneNewID),
-        .init(
-            .couchbaseSize, .dropped, .over(.rowBytes, 20 << 20), "document of at most 20 MiB as JSON",
-            "store the large value elsewhere"),
+        .init(.couchbaseSize, .dropped, .over(.rowBytes, 20 << 20), "document of at most 20 MiB as JSON", smaller),
     ]
 
     /// The rules of ``Engine/any``: conditions that cause trouble with at least one sync engine.
@@ -68,12 +66,8 @@ extension EngineRule {
             .anyYear, .halts, isCertain: false, .value(fourDigitYears, .date), "date of the years 0 to 9999",
             limitingDates(from: #""0000-01-01T00:00:00Z""#, to: #""9999-12-31T23:59:59.999Z""#)),
         .init(.anyIDText, .dropped, .has(.idText), "_id whose text no other _id has", oneNewID),
-        .init(
-            .anySize, .dropped, .over(.size, 15 << 20), "document of at most 15 MiB",
-            "store the large value elsewhere"),
-        .init(
-            .anyLarge, .dropped, isCertain: false, .over(.size, 5 << 20), "document of at most 5 MiB",
-            "store the large value elsewhere"),
+        .init(.anySize, .dropped, .over(.size, 15 << 20), "document of at most 15 MiB", smaller),
+        .init(.anyLarge, .dropped, isCertain: false, .over(.size, 5 << 20), "document of at most 5 MiB", smaller),
         .init(
             .anyType, .lostValue,
             .value(.always, [.undefined, .symbol, .dbPointer, .minKey, .maxKey, .javascriptWithScope]),

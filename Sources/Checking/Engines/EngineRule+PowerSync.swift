@@ -32,7 +32,8 @@ extension EngineRule {
         from: #"{$numberLong: "-8640000000000000"}"#, to: #"{$numberLong: "8640000000000000"}"#)
     static let newID = "insert the document again under another `_id`"
     static let oneNewID = "insert one of the two again under another `_id`"
-    private static let large = "store the large value elsewhere, or leave its field out of the Sync Streams"
+    static let smaller = "store the large value elsewhere"
+    private static let large = "\(smaller), or leave its field out of the Sync Streams"
 
     static let powersync: [EngineRule] = [
         .init(
