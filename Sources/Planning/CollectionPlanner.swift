@@ -38,7 +38,7 @@ struct CollectionPlanner {
         var group = FieldGroup(path: path)
         guard let field = path.jobPath, let value = fields.stated[path] else { return group }
         let name = if case .field(let name)? = path.steps.last { name } else { "" }
-        let isRequired = fields.new.root.node(at: SchemaPath(Array(path.steps.dropLast())))?.requires(name) ?? false
+        let isRequired = fields.new.root.node(at: path.holder)?.requires(name) ?? false
         group.add(
             .fill(field, with: value, nullsToo: isRequired || name.isEmpty),
             "--default asks for it; no schema change needs it")
@@ -91,10 +91,10 @@ extension CollectionPlanner {
         var siblings: [SchemaPath: Siblings] = [:]
         let added = changes.filter { $0.code == .requiredAdded || $0.code == .optionalAdded }
         for change in added where Self.isText(change.new) && change.path.jobPath != nil {
-            siblings[Self.parent(change), default: Siblings()].comeTexts.append(change)
+            siblings[change.path.holder, default: Siblings()].comeTexts.append(change)
         }
         for change in changes where change.code == .propertyRemoved && change.path.jobPath != nil {
-            let parent = Self.parent(change)
+            let parent = change.path.holder
             if Self.isPart(change.old) { siblings[parent, default: Siblings()].parts.append(change) }
             if Self.isText(change.old) { siblings[parent, default: Siblings()].goneTexts.append(change) }
         }
@@ -103,7 +103,7 @@ extension CollectionPlanner {
         let decided = Set(stated.flatMap(\.changes).map(\.path))
         for change in added where !decided.contains(change.path) {
             guard let index = places[change.path] else { continue }
-            let around = siblings[Self.parent(change)] ?? Siblings()
+            let around = siblings[change.path.holder] ?? Siblings()
             if let entry = combination(of: around.parts, into: change)
                 ?? split(around.goneTexts, into: around.comeTexts, at: change) ?? rename(to: change, hints[change.path])
             {
@@ -222,7 +222,6 @@ extension CollectionPlanner {
         return isWhole ? type : "\(type).\(change.path)"
     }
 
-    private static func parent(_ change: SchemaChange) -> SchemaPath { SchemaPath(Array(change.path.steps.dropLast())) }
     private static func names(_ changes: [SchemaChange]) -> String {
         changes.map { "\($0.path)" }.joined(separator: changes.count == 2 ? " and " : ", ")
     }

@@ -13,9 +13,9 @@ struct FieldGroup {
 
     var steps: [StepLine] { entries.compactMap(\.step) }
 
-    mutating func add(_ step: StepLine, _ remarks: String?..., isStray: Bool = false) {
-        entries.append(
-            PlanEntry(role: .step, remarks: remarks.compactMap(\.self), step: step, isStray: isStray))
+    mutating func add(_ step: StepLine, _ remarks: String?..., review: String? = nil, isStray: Bool = false) {
+        let remarks = remarks.compactMap(\.self)
+        entries.append(PlanEntry(role: .step, remarks: remarks, step: step, review: review, isStray: isStray))
     }
 
     mutating func say(

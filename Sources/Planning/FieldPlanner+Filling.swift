@@ -34,14 +34,12 @@ extension FieldPlanner {
         if let value = old?.node.usableDefault, value != new.node.usableDefault, old?.isRequired == true,
             takes(value, new)
         {
-            group.add(
+            return group.add(
                 .fill(field, with: .literal(value.spelled(for: new.node)), nullsToo: dialect == .prisma),
                 dialect == .prisma
                     ? "clients saw the old default where it is missing or null; this step writes it"
-                    : "clients saw the old default in documents without it; this step writes it")
-            guard new.node.usableDefault != nil else { return }
-            group.entries[group.entries.count - 1].review = "whether these documents keep the old default"
-            return
+                    : "clients saw the old default in documents without it; this step writes it",
+                review: new.node.usableDefault == nil ? nil : "whether these documents keep the old default")
         }
         fillRequired(field, new, nullsToo: couldBeNull && !(dialect == .jsonSchema && mayBeNull), in: &group)
         // The group may have a step that replaces an empty list by null, which does not fit the newer schema either. If
@@ -74,21 +72,12 @@ extension FieldPlanner {
                         + "give it with \(defaultFlag(field)), or write each document's value with a step of your own",
                     suggesting: [line])
             }
-            group.add(line)
-            let type = new.node.withoutNull.expectation()
-            group.entries[group.entries.count - 1].review =
-                "the zero value of \(type)"
-            return
+            return group.add(line, review: "the zero value of \(new.node.withoutNull.expectation())")
         }
         let type = new.node.withoutNull.types.first
         if let type, [.objectId, .uuid].contains(type) || related != nil {
             let what = related.map { "a key of \($0)" } ?? "an identity"
-            let generated = StepLine(
-                "default",
-                [
-                    "field": .text(field), "generate": .text(type.rawValue),
-                    "when": nullsToo ? .text("missingOrNull") : nil,
-                ])
+            let generated = StepLine.fill(field, "generate", with: .text(type.rawValue), nullsToo: nullsToo)
             let canGenerate = related == nil && [.objectId, .uuid].contains(type)
             return group.say(
                 .manual,
@@ -120,13 +109,9 @@ extension FieldPlanner {
         switch node.use.function {
         case "now" where node.types.contains(.date) && hasTime && !node.use.isUnique:
             group.add(
-                StepLine(
-                    "default",
-                    [
-                        "field": .text(field), "generate": .text("idTime"),
-                        "when": nullsToo ? .text("missingOrNull") : nil,
-                    ]), "the time in _id is the time at which the document was made")
-            group.entries[group.entries.count - 1].review = "whether the time of _id is right"
+                .fill(field, "generate", with: .text("idTime"), nullsToo: nullsToo),
+                "the time in _id is the time at which the document was made",
+                review: "whether the time of _id is right")
         case "uuid", "cuid", "nanoid", "ulid":
             group.say(
                 .manual,

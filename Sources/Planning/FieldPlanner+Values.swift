@@ -46,8 +46,7 @@ extension FieldPlanner {
             fitInner(field, at: path, old, new, in: &group, isStray: isStray)
         case (.single, .dictionary):
             let line = StepLine("wrap", ["field": .text(field), "under": .text("value")])
-            group.add(line, "each value becomes a dictionary of one", isStray: isStray)
-            group.entries[group.entries.count - 1].review = "the key"
+            group.add(line, "each value becomes a dictionary of one", review: "the key", isStray: isStray)
             fitInner(field, at: path, old, new, in: &group, isStray: isStray)
         case (.list, .single), (.set, .single), (.list, .embedded), (.set, .embedded):
             unwrap(field, at: path, old, new, link, in: &group)
@@ -68,8 +67,7 @@ extension FieldPlanner {
         let link = self.new.link(from: place)
         if let old, Self.isSame(old, inner) { return }
         fit("\(field)\(FieldPath.each)", at: place, old, inner, link, in: &group, isStray: isStray)
-        let hadNulls = old.map { $0.types.isEmpty || $0.types.contains(.null) || $0.types.contains(.mixed) } ?? !isStray
-        if hadNulls, !inner.types.isEmpty, !inner.types.contains(.null), !inner.types.contains(.mixed) {
+        if old?.takesNull(in: .jsonSchema) ?? !isStray, !inner.takesNull(in: .jsonSchema) {
             group.add(.plain("drop-nulls", field), "no element may be null", isStray: isStray)
         }
     }
@@ -78,16 +76,9 @@ extension FieldPlanner {
     ///
     /// Does nothing if the path does not lead to the elements of a list or the values of a dictionary.
     func dropNulls(at path: SchemaPath, _ old: SchemaNode, _ new: SchemaNode, in group: inout FieldGroup) {
-        switch path.steps.last {
-        case .elements, .values: break
-        default: return
-        }
-        let mayBeNull = { (node: SchemaNode) in
-            node.types.isEmpty || node.types.contains(.null) || node.types.contains(.mixed)
-        }
-        guard let field = SchemaPath(Array(path.steps.dropLast())).jobPath, mayBeNull(old), !mayBeNull(new) else {
-            return
-        }
+        guard [.elements, .values].contains(path.steps.last), let field = path.holder.jobPath,
+            old.takesNull(in: .jsonSchema), !new.takesNull(in: .jsonSchema)
+        else { return }
         group.add(.plain("drop-nulls", field), "no element may be null")
     }
 
@@ -186,14 +177,12 @@ extension FieldPlanner {
                     + "the type",
                 suggesting: [.convert(field, from: old, to: target)])
         }
+        let hadNumbers = !Self.widened(old ?? []).isDisjoint(with: [.int, .long, .double, .decimal])
+        let ofTimes = "numbers are read as milliseconds since 1970; for seconds, add \"unit: seconds\""
         group.add(
             .convert(field, from: old, to: target, keeping: kept(by: new, except: old ?? [])),
             isStray ? "values that documents already hold there; the older schema does not declare them" : nil,
-            isStray: isStray)
-        if target == .date, let old, !Self.widened(old).isDisjoint(with: [.int, .long, .double, .decimal]) {
-            group.entries[group.entries.count - 1].review =
-                "numbers are read as milliseconds since 1970; for seconds, add \"unit: seconds\""
-        }
+            review: target == .date && hadNumbers ? ofTimes : nil, isStray: isStray)
         guard let link, !isStray else { return }
         let remap = StepLine(
             "map",

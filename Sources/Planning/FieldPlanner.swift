@@ -155,10 +155,9 @@ extension FieldPlanner {
             ).onTarget(
                 present: only.text(of: "to") == SchemaType.uuid.rawValue ? nil : upkeep(at: group.path),
                 nullsToo: new.isRequired)
-            group.add(line, "the old field stays as it is while the older schema is live")
-            let last = group.entries.count - 1
-            (group.entries[last].suggestions, group.entries[last].review) =
-                (fitted.entries[0].suggestions, fitted.entries[0].review)
+            let remark = "the old field stays as it is while the older schema is live"
+            group.add(line, remark, review: fitted.entries[0].review)
+            group.entries[group.entries.count - 1].suggestions = fitted.entries[0].suggestions
             fit(field, at: group.path, nil, new.node, new.link, in: &group, isStray: true)
             return group.late.append(Self.removal(of: from, "once \(field) holds the converted value"))
         }
@@ -228,9 +227,7 @@ extension FieldPlanner {
 
     /// Whether the object around a field accepts only the fields that the newer schema declares.
     func forbidsFurtherFields(at path: SchemaPath) -> Bool {
-        guard let parent = new.root.node(at: SchemaPath(Array(path.steps.dropLast()))) else { return false }
-        if case .forbidden = parent.additionalProperties { return true }
-        return false
+        if case .forbidden? = new.root.node(at: path.holder)?.additionalProperties { true } else { false }
     }
 }
 

@@ -11,8 +11,7 @@ extension FindingPlanner {
     func plan(_ rule: EngineRule, of finding: ViolationGroup, _ field: String, in part: inout FieldGroup) -> String? {
         let value = YAMLText.word(Self.reference(to: field))
         func add(_ step: StepLine, _ review: String) -> String? {
-            part.add(step, rule.outcome.rawValue)
-            part.entries[0].review = review
+            part.add(step, rule.outcome.rawValue, review: review)
             return nil
         }
         func replace(_ type: String, by new: String, _ review: String) -> String? {

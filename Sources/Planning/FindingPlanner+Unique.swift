@@ -47,10 +47,10 @@ extension FindingPlanner {
         var removal = StepLine.plain("unset", field)
         let condition: BSONDocument = ["_id": ["$in": .array(of: older)]]
         (numbered.condition, removal.condition) = (condition, condition)
-        part.add(numbered, "the newest document of each value, by _id, keeps it")
-        part.entries[0].review =
-            "whether the values may end in the _id; otherwise correct them. Check again after the job, because a new "
-            + "value may be that of another document"
+        part.add(
+            numbered, "the newest document of each value, by _id, keeps it",
+            review: "whether the values may end in the _id; otherwise correct them. Check again after the job, because "
+                + "a new value may be that of another document")
         guard self.field(at: key.paths[0])?.isRequired == false else { return nil }
         part.entries[0].suggestions = [removal]
         part.entries[0].remarks.append(

@@ -129,25 +129,16 @@ struct FindingPlanner {
     private static func joined(_ groups: [FieldGroup]) -> [FieldGroup] {
         var first: [StepLine: (group: Int, entry: Int)] = [:]
         var joined: [FieldGroup] = []
-        for group in groups {
-            var own = FieldGroup(path: group.path)
+        for (index, group) in groups.enumerated() {
+            joined.append(FieldGroup(path: group.path))
             for entry in group.entries {
-                guard let step = entry.step else {
-                    own.entries.append(entry)
-                    continue
-                }
-                if let place = first[step] {
-                    if place.group == joined.count {
-                        own.entries[place.entry].take(entry)
-                    } else {
-                        joined[place.group].entries[place.entry].take(entry)
-                    }
+                if let place = entry.step.flatMap({ first[$0] }) {
+                    joined[place.group].entries[place.entry].take(entry)
                 } else {
-                    first[step] = (joined.count, own.entries.count)
-                    own.entries.append(entry)
+                    if let step = entry.step { first[step] = (index, joined[index].entries.count) }
+                    joined[index].entries.append(entry)
                 }
             }
-            joined.append(own)
         }
         return joined
     }
@@ -180,7 +171,7 @@ extension FindingPlanner {
             return .decision("this version knows no repair for this rule")
         }
         let isNull = finding.foundType == .null || finding.foundType == .undefined
-        let isInside = path.steps.last == .elements || path.steps.last == .values
+        let isInside = [.elements, .values].contains(path.steps.last)
         switch repair {
         case .conversion where isNull, .presence where isNull: return isInside ? .nullRemoval : .presence
         case .conversion where !mayBecomeAllowed(finding): return Repair(of: Rule.notInEnum.code) ?? repair
@@ -222,7 +213,7 @@ extension FindingPlanner {
         case .conversion: return convert(finding, field, node, in: &part)
         case .presence: return fill(field, node, in: &part)
         case .nullRemoval:
-            guard let holder = SchemaPath(Array(part.path.steps.dropLast())).jobPath else { return Self.unnamed }
+            guard let holder = part.path.holder.jobPath else { return Self.unnamed }
             part.add(.plain("drop-nulls", holder), "no element may be null")
         case .deduplication:
             // A validator compares objects and lists more loosely than the plain step.
@@ -232,8 +223,9 @@ extension FindingPlanner {
                 isPlain ? .plain("dedupe", field) : StepLine("dedupe", ["field": .text(field), "by": .text("equal")]),
                 "the first one of equal elements stays")
         case .fieldRemoval:
-            part.add(.plain("unset", field), "the schema allows no field of this name")
-            part.entries[0].review = "the field's values are removed; undo restores them, or declare the field instead"
+            part.add(
+                .plain("unset", field), "the schema allows no field of this name",
+                review: "the field's values are removed; undo restores them, or declare the field instead")
         case .decision(let reason), .unneeded(let reason):
             part.say(.manual, reason, suggesting: suggestions(for: finding, field, node))
             return reason
@@ -253,17 +245,13 @@ extension FindingPlanner {
         case .conversion, .presence, .nullRemoval:
             guard let found = finding.foundType else {
                 guard case .field(let name)? = path.steps.last else { return false }
-                return holder(of: path)?.requires(name) == true
+                return fields.new.root.node(at: path.holder)?.requires(name) == true
             }
             guard let types = fields.new.root.node(at: path)?.types, !types.isEmpty else { return false }
             return !types.contains { $0.rawValue == "\(found)" }
         case .fieldRemoval: return fields.forbidsFurtherFields(at: path)
         case .deduplication, .decision, .unneeded: return true
         }
-    }
-
-    private func holder(of path: SchemaPath) -> SchemaNode? {
-        fields.new.root.node(at: SchemaPath(Array(path.steps.dropLast())))
     }
 
     private func convert(
@@ -274,7 +262,7 @@ extension FindingPlanner {
         }
         if found == .double, node.withoutNull.types == [.double] {
             let name = if case .field(let name)? = part.path.steps.last { name } else { "" }
-            let isOptional = !name.isEmpty && holder(of: part.path)?.requires(name) == false
+            let isOptional = !name.isEmpty && fields.new.root.node(at: part.path.holder)?.requires(name) == false
             part.say(.manual, "", suggesting: [finite(field, isOptional: isOptional)])
             return "no client reads NaN or an infinity here: only you know which number replaces it"
         }
@@ -314,7 +302,9 @@ extension FindingPlanner {
     /// Adds the step that fills a required field, or that removes a null from an optional one.
     /// - Returns: the reason why no step was added; `nil` if a step was added.
     private func fill(_ field: String, _ node: SchemaNode?, in part: inout FieldGroup) -> String? {
-        guard case .field(let name)? = part.path.steps.last, let node, let holder = holder(of: part.path) else {
+        guard case .field(let name)? = part.path.steps.last, let node,
+            let holder = fields.new.root.node(at: part.path.holder)
+        else {
             return "the schema does not describe the field: give it with a \"default\" step of your own"
         }
         let side = FieldPlanner.Side(
@@ -330,8 +320,8 @@ extension FindingPlanner {
         if let name = fields.undeclared(field), part.path.steps.count == 1 {
             part.add(
                 StepLine("rename", ["from": .text(name), "to": .text(field)]),
-                "these documents have \(name), which the schema does not declare")
-            part.entries[0].review = "whether \(name) is \(field) under another name"
+                "these documents have \(name), which the schema does not declare",
+                review: "whether \(name) is \(field) under another name")
             fields.fill(field, at: part.path, nil, side, in: &part)
             part.entries.removeAll { $0.step == nil }
             return nil

@@ -168,11 +168,10 @@ struct ManualRemedy {
         guard let field = change.path.jobPath else {
             return ManualRemedy("the documents need no change", role: .nothing)
         }
-        let place = SchemaPath(Array(change.path.steps.dropLast()))
         let suggestions =
             change.path.steps.last.map { if case .field = $0 { true } else { false } } == true
             ? [StepLine.plain("unset", field)] : []
-        if planner.forbidsFurtherFields(at: place.appending(.field(""))) {
+        if planner.forbidsFurtherFields(at: change.path) {
             return ManualRemedy(
                 "the newer schema refuses undeclared fields, so this one has to be removed: uncomment the step once no "
                     + "client reads the field",

@@ -81,9 +81,8 @@ package struct Planner: Sendable {
         else {
             return nil
         }
-        let entries = plan.remarks + plan.jobs.flatMap(\.entries)
         let isRecommended =
-            entries.contains(where: \.isForPartner)
+            plan.entries.contains(where: \.isForPartner)
             || new.dialect == .appServices
                 && changes.contains { $0.new?.link.map { converted.contains($0.target) } ?? false }
         guard isRecommended else { return nil }

@@ -30,7 +30,7 @@ package struct SchemaPlan: Sendable {
     /// they run.
     package var jobs: [PlannedJob] { collections.flatMap(\.jobs) }
     /// All entries of the plan, both steps and remarks.
-    package var entries: [PlanEntry] { remarks + collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks } }
+    package var entries: [PlanEntry] { remarks + collections.flatMap(\.entries) }
 
     /// The number of entries that only recommend a remedy, because no step can make the documents fit.
     package var unplanned: Int { entries.count { $0.role == .manual } }
@@ -61,8 +61,7 @@ extension SchemaPlan {
     ///
     /// Collections that move to another namespace are left out.
     package var unplannedCollections: Set<Namespace> {
-        let changes = collections.flatMap { $0.jobs.flatMap(\.entries) + $0.remarks }.filter { $0.role == .manual }
-            .flatMap(\.changes)
+        let changes = collections.flatMap(\.entries).filter { $0.role == .manual }.flatMap(\.changes)
         return Set(changes.filter { $0.new != nil && $0.namespace == $0.oldNamespace }.compactMap(\.namespace))
     }
 
@@ -76,8 +75,7 @@ extension SchemaPlan {
             guard let found = report.collections.first(where: { $0.namespace == collections[index].namespace }) else {
                 continue
             }
-            let entries = collections[index].jobs.flatMap(\.entries) + collections[index].remarks
-            let paths = Set(entries.flatMap(\.changes).map(\.path))
+            let paths = Set(collections[index].entries.flatMap(\.changes).map(\.path))
             let groups = found.groups.filter { $0.violation.level >= .possible }
             let byPath = Dictionary(grouping: groups) { group in
                 let steps = group.violation.path.steps
@@ -113,6 +111,8 @@ package struct CollectionPlan: Sendable {
     package var isForClient = false
     /// Whether a change of the collection is breaking for sync: sync must be terminated to deploy the newer schema.
     package var isBreaking = false
+
+    var entries: [PlanEntry] { jobs.flatMap(\.entries) + remarks }
 
     /// Changes each entry of the jobs and remarks.
     mutating func changeEntries(_ change: (inout PlanEntry) -> Void) {

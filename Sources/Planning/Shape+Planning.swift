@@ -49,6 +49,9 @@ extension SchemaPath {
         return names.isEmpty ? nil : FieldPath(trusted: names).description
     }
 
+    /// The path of the object, list or dictionary around the value.
+    var holder: SchemaPath { SchemaPath(Array(steps.dropLast())) }
+
     /// Whether the other path equals this path, or begins with it.
     func isPrefix(of other: SchemaPath) -> Bool { other.steps.starts(with: steps) }
 }

@@ -34,9 +34,7 @@ struct StageCheck {
             !isUnseen($0, by: collection.root) && !onlyTakesElements($0, of: collection.root)
                 && !fillsOptional($0, of: collection)
         }
-        return try stride(from: 0, to: open.count, by: JobFile.maximumSteps).allSatisfy { start in
-            try compiled(Array(open[start...].prefix(JobFile.maximumSteps))).isSafe
-        }
+        return try open.ofJobs.allSatisfy { try compiled($0).isSafe }
     }
 
     /// Whether a Prisma client that can read and find a document before the step can still do so after the step.
@@ -73,9 +71,7 @@ struct StageCheck {
 
     /// Whether job files can contain all of the given steps, with at most `JobFile.maximumSteps` steps in each file.
     func holds(_ steps: [StepLine]) -> Bool {
-        stride(from: 0, to: steps.count, by: JobFile.maximumSteps).allSatisfy { start in
-            (try? job(Array(steps[start...].prefix(JobFile.maximumSteps)))) != nil
-        }
+        steps.ofJobs.allSatisfy { (try? job($0)) != nil }
     }
 
     /// Returns the reason why a job file cannot hold one of the group's steps; `nil` if it can hold all of them.
@@ -89,12 +85,8 @@ struct StageCheck {
     /// Returns the reason why jobs cannot hold all of the given steps, or why the steps do not fit the schemas; `nil`
     /// if there is none.
     func refusal(of steps: [StepLine]) -> String? {
-        for start in stride(from: 0, to: steps.count, by: JobFile.maximumSteps) {
-            do throws(JobError) {
-                _ = try compiled(Array(steps[start...].prefix(JobFile.maximumSteps)))
-            } catch {
-                return error.message
-            }
+        for part in steps.ofJobs {
+            do throws(JobError) { _ = try compiled(part) } catch { return error.message }
         }
         return nil
     }
@@ -163,5 +155,12 @@ struct StageCheck {
             return false
         }
         return node.constraints.itemCount.minimum == nil && node.constraints.propertyCount.minimum == nil
+    }
+}
+
+extension [StepLine] {
+    /// The steps divided between jobs, because one job has at most `JobFile.maximumSteps` steps.
+    fileprivate var ofJobs: [[StepLine]] {
+        stride(from: 0, to: count, by: JobFile.maximumSteps).map { Array(self[$0...].prefix(JobFile.maximumSteps)) }
     }
 }

@@ -77,7 +77,7 @@ extension StatedStep {
             else { throw field.error("the field holds no links that become embedded objects in the newer schema") }
             return Found(kind: kind, flag: flag, sources: [path], changes: [change])
         }
-        let holder = SchemaPath(Array(first.path.steps.dropLast()))
+        let holder = first.path.holder
         let names = [String(sources[0])] + sources.dropFirst()
         var paths: [String] = []
         for (index, name) in names.enumerated() {

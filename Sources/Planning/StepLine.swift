@@ -64,9 +64,8 @@ package struct StepLine: Hashable, Sendable {
 }
 
 extension StepLine {
-    static func fill(_ field: String, with value: Value, nullsToo: Bool) -> Self {
-        Self(
-            "default", ["field": .text(field), "value": value, "when": nullsToo ? .text("missingOrNull") : nil])
+    static func fill(_ field: String, _ key: String = "value", with value: Value, nullsToo: Bool) -> Self {
+        Self("default", ["field": .text(field), key: value, "when": nullsToo ? .text("missingOrNull") : nil])
     }
 
     /// Returns a step that changes the type of a field, in place or into the field `into`.
