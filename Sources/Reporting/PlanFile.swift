@@ -22,7 +22,7 @@ package struct PlanFile: Sendable {
     package let checked: [String]
     /// The goal of repairs, in words that follow "documents": the schema and the engine that do not take them.
     var goal: String {
-        let schema = Self.isEngine(new) ? [] : ["that do not fit \(new)"]
+        let schema = checked.contains(new) ? ["that do not fit \(new)"] : []
         return (schema + (engine.map { ["that \($0.rawValue) does not take as they are"] } ?? [])).joined(
             separator: " or ")
     }
@@ -31,10 +31,6 @@ package struct PlanFile: Sendable {
         (checked.map(\.shellWord) + (engine.map { ["--engine \($0.rawValue)"] } ?? [])).joined(separator: " ")
     }
 
-    /// Returns the name in place of a schema's for a plan that needs none, because it is for an engine alone.
-    package static func name(of engine: Engine?) -> String { "--engine \(engine?.rawValue ?? "")" }
-    /// Whether a name is that of an engine, and not of a schema.
-    package static func isEngine(_ name: String) -> Bool { name.hasPrefix("--engine ") }
     /// The jobs to run after this job, once the newer schema is deployed, joined by "and"; `nil` if there are none.
     ///
     /// Each job is named by the path of its file or, if no files are written, by its name.

@@ -16,7 +16,7 @@ extension PlanCommand {
         let asked = collection.compactMap { Namespace($0) }
         let subject = try await CheckSubject(argument, only: asked, engine, connection)
         let (pool, schema, settings) = (try connection.pool(), subject.schema, subject.engine)
-        let ofEngine = SchemaArgument(argument: PlanFile.name(of: settings?.engine))
+        let ofEngine = SchemaArgument(argument: "--engine \(settings?.engine.rawValue ?? "")")
         let named = NamedSchema(argument: (subject.hasSchema ? argument : nil) ?? ofEngine, schema: schema)
         let namespaces = schema.collections.map(\.namespace)
         try await pool.requirePrivileges(for: "plan", on: WorkPlaces(reading: namespaces))

@@ -185,7 +185,7 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
                     + ": --out copies it next to them")
         }
         // With an engine alone, the operator may have named an ObjectBox model in place of a schema.
-        let checked = PlanFile.isEngine(new.argument.name) ? schemas.map(\.name) : [new.argument.name]
+        let checked = schemas.contains { $0.name == new.argument.name } ? [new.argument.name] : schemas.map(\.name)
         let files = PlanFiles(plan, folder: out, old: old, new: new, checked: checked)
         let texts = try files.texts(of: planner, ids: IDForm.display, showsValues: privacy.showValues)
         if out != nil {
