@@ -100,13 +100,12 @@ package struct BadValues: Sendable {
     /// Returns a remark on the values of a finding; `nil` if they are not known.
     func remark(on finding: ViolationGroup, of namespace: Namespace) -> String? {
         guard let found = found[namespace]?[finding] else { return nil }
-        let (documents, count) = (finding.count, found.values.count)
+        let count = found.values.count
         let words = (found.isPart ? "at least " : "") + "\(count) distinct \(count == 1 ? "value" : "values")"
         let shown = found.values.prefix(areShown ? Self.mostShown : 0).map { value, count in
             "\(YAMLText.literal(value).prefix(64)) (\(count))"
         }
-        return "\(documents) \(documents == 1 ? "document" : "documents"), \(words)"
-            + (shown.isEmpty ? "" : ": \(shown.joined(separator: ", "))")
+        return words + (shown.isEmpty ? "" : ": \(shown.joined(separator: ", "))")
             + (shown.isEmpty || shown.count == count ? "" : " and \(count - shown.count) others")
     }
 }

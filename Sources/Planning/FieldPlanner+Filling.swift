@@ -72,28 +72,26 @@ extension FieldPlanner {
                         + "give it with \(defaultFlag(field)), or write each document's value with a step of your own",
                     suggesting: [line])
             }
-            return group.add(line, review: "the zero value of \(new.node.withoutNull.expectation())")
+            return group.add(
+                line, review: "the plan chose the zero value of \(new.node.withoutNull.expectation())")
         }
         let type = new.node.withoutNull.types.first
         if let type, [.objectId, .uuid].contains(type) || related != nil {
-            let what = related.map { "a key of \($0)" } ?? "an identity"
+            let what = related.map { "the \($0) of these documents" } ?? "their identity"
             let generated = StepLine.fill(field, "generate", with: .text(type.rawValue), nullsToo: nullsToo)
             let canGenerate = related == nil && [.objectId, .uuid].contains(type)
             return group.say(
                 .manual,
-                "documents without it do not fit, and plan does not invent \(what): give one value for all with "
-                    + "\(defaultFlag(field)), "
-                    + (canGenerate
-                        ? "or give each document a new one with the step below"
-                        : "or write the values with a step of your own"),
+                "only you know \(what). One for all: \(defaultFlag(field))"
+                    + (canGenerate ? ". A new one for each: the suggested step" : ""),
                 suggesting: canGenerate ? [generated] : [])
         }
         guard choices.isEmpty else {
             let values = choices.prefix(8).map(YAMLText.literal) + (choices.count > 8 ? ["…"] : [])
             return group.say(
                 .manual,
-                "documents without it do not fit, and which of the allowed values they mean is your decision: give one "
-                    + "of \(values.joined(separator: ", ")) with \(defaultFlag(field))")
+                "only you know which of the allowed values is right. One of \(values.joined(separator: ", ")) for all: "
+                    + defaultFlag(field))
         }
         let suggestion = new.node.zeroObject(in: dialect).flatMap { takes($0, new) ? $0 : .none }
         group.say(

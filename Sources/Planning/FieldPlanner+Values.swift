@@ -181,7 +181,7 @@ extension FieldPlanner {
         let ofTimes = "numbers are read as milliseconds since 1970; for seconds, add \"unit: seconds\""
         group.add(
             .convert(field, from: old, to: target, keeping: kept(by: new, except: old ?? [])),
-            isStray ? "values that documents already hold there; the older schema does not declare them" : nil,
+            isStray ? "in case documents already have values of another type there" : nil,
             review: target == .date && hadNumbers ? ofTimes : nil, isStray: isStray)
         guard let link, !isStray else { return }
         let remap = StepLine(

@@ -29,13 +29,24 @@ extension CheckReport {
         ].compactMap(\.self)
     }
 
+    /// Returns the number of documents of a collection, all of which were read, and that they fit or arrive; `nil` if a
+    /// document fails or might fail.
+    func uniform(_ collection: Collection) -> (documents: Int, words: String)? {
+        let counts = collection.counts
+        guard collection.groups.isEmpty, counts.certain + counts.possible == 0,
+            collection.reading.exactCount.map({ $0 == counts.read }) ?? true
+        else { return nil }
+        let arrives = rules.engine.map { $0 != .deviceSync } ?? false
+        return (counts.read, arrives ? "all arrive" : "all fit")
+    }
+
     /// Returns how many documents of a collection were read, and how many of them fail or might fail.
     func summary(of collection: Collection) -> String {
         let counts = collection.counts
         var read = "\(counts.read.documents) read"
         if let exact = collection.reading.exactCount {
             read += " of \(exact.grouped)"
-        } else if let estimated = collection.estimatedCount {
+        } else if let estimated = collection.estimatedCount, estimated != counts.read {
             read += " of about \(estimated.grouped)"
         }
         let (unread, refused) = (counts.unread, counts.refused.all)
@@ -79,10 +90,10 @@ extension CheckReport {
         }
     }
 
-    /// The moment at which all counts were true, for the end of the report; `nil` for a single collection, or if the
-    /// collections were not read as of the same moment.
+    /// The moment at which all counts were true, for the end of the report; `nil` if the collections were not read as
+    /// of the same moment.
     var commonMoment: String? {
-        guard collections.count > 1, let first = collections.first?.reading.moment,
+        guard let first = collections.first?.reading.moment,
             collections.allSatisfy({ $0.reading.moment == first })
         else { return nil }
         return first

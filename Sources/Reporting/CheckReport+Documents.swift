@@ -62,6 +62,19 @@ extension CheckReport {
         }
     }
 
+    /// Returns up to six collections with such documents, each with their number, such as "Order 425, User 301".
+    ///
+    /// Those with the most documents come first; the others are counted. The result is `nil` if only one collection has
+    /// such documents.
+    private func byCollection(_ count: (DocumentCounts) -> Int) -> String? {
+        let failing = collections.enumerated().filter { $1.isCounted }.map { ($0, $1, count: count($1.counts)) }
+            .filter { $0.count > 0 }.sorted { ($1.count, $0.0) < ($0.count, $1.0) }
+        guard failing.count > 1 else { return nil }
+        let shown = failing.prefix(6).map { "\($0.1.namespace.collection) \($0.count.grouped)" }
+        let more = failing.count - shown.count
+        return shown.joined(separator: ", ") + (more > 0 ? " and \(more.counted("more collection"))" : "")
+    }
+
     /// The clauses on the documents that cannot be read, or do not fit; on those that only a unique index refuses; on
     /// those that only an `include` fails to read; and on those that the client never finds by a query with a value.
     private var failingSentence: String {
@@ -72,12 +85,23 @@ extension CheckReport {
         let reading = isPrisma ? "\(makes(unread)) \(queries(\.stoppingUnread)) fail" : rules.dialect.failing(unread)
         let included = queries { $0.stopping($0.unincluded) }
         let clauses = [
-            (unread, reading), (refused, "\(makes(refused)) `\(isPrisma ? "prisma db push" : "createIndex")` fail"),
-            (unincluded, "\(makes(unincluded)) \(included) with `include` fail"),
-            (unfound, unfound == 1 ? "is read but never found" : "are read but never found"),
+            (unread, reading, byCollection(\.stoppingUnread)),
+            (
+                refused, "\(makes(refused)) `\(isPrisma ? "prisma db push" : "createIndex")` fail",
+                byCollection { $0.stopping($0.refused) }
+            ),
+            (
+                unincluded, "\(makes(unincluded)) \(included) with `include` fail",
+                byCollection { $0.stopping($0.unincluded) }
+            ),
+            (
+                unfound, unfound == 1 ? "is read but never found" : "are read but never found",
+                byCollection { $0.stopping($0.unfound) }
+            ),
         ].filter { $0.0 > 0 }
         let words = clauses.enumerated().map { index, clause in
-            "\(index == 0 ? clause.0.documents : "\(clause.0.grouped) more") \(clause.1)"
+            let list = clause.2.map { clauses.count > 1 ? " (\($0))" : ": \($0)" } ?? ""
+            return "\(index == 0 ? clause.0.documents : "\(clause.0.grouped) more") \(clause.1)\(list)"
         }
         guard words.count > 1 else { return words.first ?? "\(verdict.stopping.documents) fail" }
         return "\(words.dropLast().joined(separator: ", ")), and \(words[words.count - 1])"
@@ -85,14 +109,11 @@ extension CheckReport {
 
     private func makes(_ documents: Int) -> String { rules.isLive ? documents == 1 ? "makes" : "make" : "would make" }
 
-    /// Names up to six of the Prisma client's queries of the collections with such documents, and counts the others;
-    /// those with the most documents come first.
+    /// The Prisma client's query that reads such documents, or "queries" if several collections have such documents.
     private func queries(_ count: (DocumentCounts) -> Int) -> String {
-        let failing = collections.enumerated().map { ($0, $1, count: count($1.counts)) }.filter { $0.count > 0 }
-            .sorted { ($1.count, $0.0) < ($0.count, $1.0) }
-        let names = failing.map { "`prisma.\($0.1.clientName ?? $0.1.namespace.collection).findMany()`" }
-        let shown = names.count > 6 ? names.prefix(6) + ["\((names.count - 6).grouped) more"] : names[...]
-        return shown.dropLast().joined(separator: ", ") + (shown.count > 1 ? " and " : "") + (shown.last ?? "")
+        let failing = collections.filter { count($0.counts) > 0 }
+        guard failing.count == 1 else { return "queries" }
+        return "`prisma.\(failing[0].clientName ?? failing[0].namespace.collection).findMany()`"
     }
 
     private var syncSentence: String {
@@ -148,7 +169,10 @@ extension CheckReport {
     private var stopping: String {
         let (certain, possible) = (verdict.stopping, verdict.possiblyStopping)
         if rules.isLive, certain + possible == 0 { return "Every document syncs" }
-        if possible == 0 { return "\(certain.documents) \(stop)" }
+        if possible == 0 {
+            let list = certain > 0 ? byCollection { $0.changes?.newlyFailing ?? $0.newCertain } : nil
+            return "\(certain.documents) \(stop)" + (list.map { ": \($0)" } ?? "")
+        }
         let may = rules.isLive ? rules.dialect.possiblyFailing : stop.replacing("would", with: "might")
         if certain == 0 { return "\(possible.documents) \(may)" }
         return "\(certain.documents) \(stop), and \(possible.grouped) more might"
@@ -190,15 +214,12 @@ extension CheckReport {
     }
 
     private var sum: String {
-        let ledger = verdict.ledger?.words ?? "no ledger"
-        let findings = "\(ledger), \(verdict.newCertain.grouped) certain, \(verdict.newPossible.grouped) possible"
-        let projection =
-            verdict.isPartial
-            ? "projected at least \(verdict.projected.grouped)"
-            : "projected \(verdict.projected.grouped), at worst \(verdict.pessimistic.grouped)"
-        // Without a ledger, the headroom is unknown, so the text leaves it out.
-        let room = verdict.ledger == nil ? "" : ", headroom \(verdict.headroom.grouped)"
-        return "\(findings): \(projection)\(room) of \(verdict.limit.grouped)"
+        let least = verdict.isPartial ? "at least " : ""
+        let ledger = verdict.ledger.map { " (\($0.words) now)" } ?? " (no ledger was found)"
+        let worst =
+            verdict.isPartial || verdict.newPossible == 0 ? "" : ", at worst \(verdict.pessimistic.grouped)"
+        return "\(least)\(verdict.projected.documents) will not sync\(ledger)\(worst); sync stops at "
+            + verdict.limit.grouped
     }
 }
 

@@ -87,9 +87,11 @@ extension CheckReport {
                 reasons: statedChange["reasons"]?.document?.values.compactMap(\.text) ?? [])
         }
         guard let change = active?.change else {
-            return Report.Part(
+            var part = Report.Part(
                 name: "change", severity: changeSeverity,
-                sentence: "The change was not judged; give the live schema with --active.")
+                sentence: "To compare with the schema in use, add --active.")
+            part.level = .notice
+            return part
         }
         let isOpen =
             !openMoves.isEmpty && (change.clientVerdict ?? .nonBreaking) < .breaking && verdict.band != .syncHasStopped

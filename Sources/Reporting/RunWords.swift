@@ -19,6 +19,9 @@ extension BackfillReport {
 }
 
 extension RunEstimate {
+    /// Whether a run takes less than a minute and writes less than 1% of the oplog.
+    var isSmall: Bool { seconds < 60 && (oplogShare ?? 1) < 0.01 }
+
     /// Two lines: the time that a run would take, and the amount of data that it would write to the oplog.
     var lines: [String] {
         let share = oplogShare.map { share in
@@ -63,10 +66,10 @@ extension Headroom {
     /// The text of ``sum`` after `unsynced documents`.
     var text: String { "unsynced documents: \(sum)" }
 
-    /// The counts and the limit, such as `292 in the ledger + 10 pending, must stay under 90,000`.
+    /// The counts and the limit, such as `292 in the ledger and 10 pending; the job stops at 90,000`.
     var sum: String {
         let entries = ledger?.words ?? "no ledger"
-        return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
+        return "\(entries) and \(pending.grouped) pending; the job stops at \(ceiling.grouped)"
     }
 }
 

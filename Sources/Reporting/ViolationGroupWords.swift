@@ -14,37 +14,40 @@ struct ViolationGroupWords {
         (self.group, self.collection, self.ids) = (group, collection, ids)
     }
 
-    static func columns(hasNew: Bool) -> [Report.Column] {
-        [.number("documents")] + (hasNew ? [.number("new")] : []) + ["level", "rule", "path", "expected", "found"]
+    /// Returns the columns of a collection's table.
+    /// - Parameter hasLevel: whether the rows show their level, as ``finding(isFailure:hasLevel:place:)`` does.
+    static func columns(of collection: CheckReport.Collection, hasLevel: Bool) -> [Report.Column] {
+        [.number("count")]
+            + (collection.judgedCount > 0 ? [Report.Column(title: "share", isNumber: true, omission: 1)] : [])
+            + (collection.isInActive == nil ? [] : [.number("new")]) + (hasLevel ? ["level"] : [])
+            + ["rule", "path", Report.Column(title: "expected", omission: 2), "found"]
     }
 
     /// Returns the violation group's row in the table, with the texts that belong to the row.
     /// - Parameters:
     ///   - isFailure: whether the group makes the command exit with code 1.
+    ///   - hasLevel: whether the row has a cell with the level; not needed if all rows of the report are certain.
     ///   - place: the position in the schema at which a SARIF report shows the group; `nil` if there is none.
-    func finding(isFailure: Bool, place: SourceLocation? = nil) -> Report.Finding {
+    func finding(isFailure: Bool, hasLevel: Bool, place: SourceLocation? = nil) -> Report.Finding {
         let violation = group.violation
         let level = group.exception == nil ? violation.level.reported : .notice
-        let new = collection.isInActive == nil ? [] : [Report.Cell.count(group.newCount ?? 0)]
+        let judged = collection.judgedCount
+        let numbers =
+            [Report.Cell.count(group.count)] + (judged > 0 ? [Report.Cell(Share(group.count, of: judged).text)] : [])
+            + (collection.isInActive == nil ? [] : [Report.Cell.count(group.newCount ?? 0)])
         return Report.Finding(
             level: level, isFailure: isFailure, code: "\(violation.rule)", subject: "\(violation.path)",
             place: place, fingerprint: violation.fingerprint(in: collection.namespace),
             acceptance: group.exception?.acceptance.reason,
             message: "\(group.count.documents), \(group.severity): \(violation.path): expected \(violation.expected), "
                 + "found \(violation.found)",
-            details: [equalKeys ?? samples, proof, exception].compactMap(\.self),
+            samples: (0..<min(3, group.sampleIDs.count)).compactMap(sample),
+            details: [equalKeys, proof, exception].compactMap(\.self),
             asides: [EngineRule.named(violation.rule)?.remedy].compactMap(\.self),
-            cells: [.count(group.count)] + new + [
-                Report.Cell(group.severity, level: level), Report.Cell("\(violation.rule)"),
-                .code("\(violation.path)"), Report.Cell(violation.expected),
+            cells: numbers + (hasLevel ? [Report.Cell(group.severity, level: level)] : []) + [
+                Report.Cell("\(violation.rule)"), .code("\(violation.path)"), Report.Cell(violation.expected),
                 Report.Cell(violation.found),
-            ], commands: [command])
-    }
-
-    /// A clause with up to three `_id`s of the group, as examples; `nil` if there are none to show.
-    var samples: String? {
-        let samples = (0..<min(3, group.sampleIDs.count)).compactMap(sample)
-        return samples.isEmpty ? nil : "such as _id \(samples.joined(separator: ", "))"
+            ], filters: [command])
     }
 
     /// A clause with the number of values that several documents have, and the most frequent ones; `nil` for a rule
@@ -52,7 +55,7 @@ struct ViolationGroupWords {
     var equalKeys: String? {
         group.equalKeys.map { keys in
             let largest = keys.largest.prefix(3).map { equal in
-                let shown = equal.ids.prefix(3).compactMap(ids.text)
+                let shown = equal.ids.prefix(1).compactMap(ids.text)
                 let rest = shown.count < equal.documents && !shown.isEmpty ? ", …" : ""
                 let value = ids.sample(equal.value, at: group.violation.path).map { " with \($0)" } ?? ""
                 let list = shown.isEmpty ? "" : " (_id \(shown.joined(separator: ", "))\(rest))"
@@ -100,6 +103,11 @@ struct ViolationGroupWords {
         let value = index < group.sampleValues.count ? group.sampleValues[index] : nil
         return ids.sample(value, at: group.violation.path).map { "\(id) (\($0))" } ?? id
     }
+}
+
+extension Sequence<ViolationGroup> {
+    /// Whether at least one of the groups is not simply certain, so that a table shows the level of each.
+    var haveLevels: Bool { contains { $0.severity != "\(Checking.Level.certain)" || $0.exception != nil } }
 }
 
 extension ViolationGroup {

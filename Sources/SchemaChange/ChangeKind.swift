@@ -162,7 +162,7 @@ extension ChangeKind {
     /// A change from `int` or `long` to `double` or `decimal`, or from `double` to `decimal`.
     static let numberWidened = type(
         .propertyTypeChanged, row,
-        do: "No exception is known for wider number types: terminate sync, convert the documents, and re-enable sync. "
+        do: "A wider number type is a breaking change, too: terminate sync, convert the documents, and re-enable sync. "
             + remedy)
     /// A change between `int` and `long`, which are the same 64-bit integer for clients.
     ///

@@ -53,7 +53,7 @@ extension SchemaDiff {
             let (from, to) = (change.oldPath, "\(SchemaPath([.field(name)]))")
             return RenameHint(
                 removed: change, added: other, rename: "\(namespace).\(from)=\(to)",
-                reason: "the only \(slot.type) removed there, and \(to) is the only one added")
+                reason: "did you rename it to \(to), the only \(slot.type) added there?")
         }
     }
 

@@ -29,7 +29,8 @@ extension CompiledJob {
         let losses = job.steps.compactMap { $0.step.kind.loss }
         if !losses.isEmpty {
             notes.append(
-                (keepsJournal ? "not reversible without undo: " : "irreversible: ") + losses.joined(separator: "; "))
+                (keepsJournal ? "only `shipshape undo` can restore: " : "irreversible: ")
+                    + losses.joined(separator: "; "))
         }
         notes += remarks
         for case let extract as ExtractStep in job.steps.map(\.step.kind) {
@@ -47,10 +48,10 @@ extension CompiledJob {
         case .prisma where job.repairsDocuments: break
         case .jsonSchema:
             notes.append(
-                "documents that stop fitting the active validator are not counted, and a strict validator refuses "
-                    + "them")
+                "not checked: whether the active validator accepts the changed documents; one that it refuses is "
+                    + "skipped and listed")
         case .prisma:
-            notes.append("documents that clients of the active schema can no longer read are not counted")
+            notes.append("not checked: whether clients of the active schema can still read the changed documents")
         case nil:
             notes.append("the job names no active schema: documents that stop fitting the live one are not counted")
         }

@@ -73,7 +73,7 @@ import Testing
         let remedy = try #require(plan.jobs[0].entries.first { $0.role == .manual })
         // Only the user can choose one of the listed values, so the plan suggests no step.
         #expect(remedy.suggestions.isEmpty)
-        #expect(remedy.remarks[0].contains("give one of \"Open\", \"Done\" with --default"), "\(remedy.remarks)")
+        #expect(remedy.remarks[0].contains("One of \"Open\", \"Done\" for all: --default"), "\(remedy.remarks)")
         #expect(remedy.remarks[0].hasSuffix(".x=VALUE"), "the flag stands there as it is typed: \(remedy.remarks)")
     }
 

@@ -259,6 +259,6 @@ import Testing
         let plan = try repairs(schema, [["_id": 1]])
         #expect(steps(plan).isEmpty)
         #expect(suggestions(plan).isEmpty)
-        #expect(plan.entries.contains { "\($0.remarks)".contains("does not invent a key of U") })
+        #expect(plan.entries.contains { "\($0.remarks)".contains("only you know the U of these documents") })
     }
 }

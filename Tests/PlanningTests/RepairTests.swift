@@ -105,7 +105,7 @@ import Testing
         #expect(steps(plan) == ["default: {field: x, value: \"\", when: missingOrNull}"])
         let entry = try #require(plan.jobs.first?.entries.first)
         #expect(Set(entry.violations.map(\.violation.rule.rule)) == [.requiredMissing, .requiredNull])
-        #expect(entry.review == "the zero value of string")
+        #expect(entry.review == "the plan chose the zero value of string")
     }
 
     @Test func noValueOfAnEnumIsChosen() throws {

@@ -17,8 +17,8 @@ import Testing
             text(.fixture(.done), next: ["Next: shipshape check v2"]) == """
                 job person-v2 on app.Person: done
                   changed 1,790 of 100,000 documents in 20 chunks, 5.8 s
-                  made 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + \
-                10 pending, must stay under 90,000)
+                  made 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger and \
+                10 pending; the job stops at 90,000)
 
                 Steps:
                   step                                 to change  remaining
@@ -54,7 +54,7 @@ import Testing
                   would change 1,790 of 100,000 documents in 20 chunks, 5.8 s
                   unsyncable under the next schema: 18,523 documents now, 2 after the job
                   would make 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the \
-                ledger + 10 pending, must stay under 90,000)
+                ledger and 10 pending; the job stops at 90,000)
 
                 Steps:
                   step                                 to change
@@ -102,7 +102,7 @@ import Testing
         #expect(headline(.timeBudget) == "\(job) by the time budget (--max-runtime); run it again to continue")
         #expect(
             headline(.threshold(Headroom(ledger: nil, pending: 1_000, ceiling: 90_000)))
-                == "\(job) by the limit of unsynced documents: no ledger + 1,000 pending, must stay under 90,000; "
+                == "\(job) by the limit of unsynced documents: no ledger and 1,000 pending; the job stops at 90,000; "
                 + "free some room first: \(Headroom.remedies(for: "person-v2")); then run it again")
     }
 
@@ -138,8 +138,8 @@ import Testing
             BackfillPlan.fixture(resumesAfter: 12).text == """
                 job person-v2 on app.Person: 1,790 of 100,000 documents need it
                   resumes after 12 chunks of earlier runs
-                  makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger + \
-                10 pending, must stay under 90,000)
+                  makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger and \
+                10 pending; the job stops at 90,000)
 
                 Steps:
                   step                                 to change

@@ -194,7 +194,7 @@ import Testing
                       },
                       "change": {
                         "severity": "unknown",
-                        "sentence": "The change was not judged; give the live schema with --active.",
+                        "sentence": "To compare with the schema in use, add --active.",
                         "reasons": [],
                         "old": null,
                         "new": null,

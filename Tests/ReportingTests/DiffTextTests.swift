@@ -23,7 +23,7 @@ import Testing
                   additive  additive  z is added as a required date      required-added
 
                 Possible renames: A change counts as a rename only if you state it.
-                  age is removed: the only int removed there, and years is the only one added
+                  age is removed: did you rename it to years, the only int added there?
                     renames: ["app.Person.age=years"]
 
                 What to do

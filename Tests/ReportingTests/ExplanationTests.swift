@@ -126,8 +126,38 @@ import Testing
         #expect(Explanation.pages(of: "array-not-array").map(\.section) == [.documents, .prisma])
     }
 
-    @Test func theListNamesEveryCodeOnce() {
-        let lines = ExplainResult().text(width: nil).split(separator: "\n").map { $0.drop { $0 == " " } }
+    /// In a project, a code of several dialects has the page of the project's schema; a code of another dialect and one
+    /// of none keep their pages.
+    @Test(arguments: [
+        ("array-not-array", Dialect.prisma, [Explanation.Section.prisma]),
+        ("array-not-array", .appServices, [.documents]), ("array-not-array", .jsonSchema, [.documents]),
+        ("below-minimum", .prisma, [.validators]), ("binary-subtype", .appServices, [.documents, .remarks]),
+        ("powersync-date", .prisma, [.engine(.powersync)]),
+    ])
+    func aProjectHasThePageOfItsDialect(_ code: String, _ dialect: Dialect, _ sections: [Explanation.Section]) {
+        #expect(Explanation.pages(of: code, in: dialect).map(\.section) == sections)
+    }
+
+    /// Words that are no code find recipes, and codes with all of the words.
+    @Test func wordsFindCodes() throws {
+        let text = try ExplainResult(of: "equal elements of a set").text(width: 80)
+        #expect(text.contains("Codes:\n"))
+        #expect(text.contains("\n  set-duplicate: "))
+        let hints = try ExplainResult(of: "nulls", in: .prisma).text(width: 80)
+        #expect(hints.contains("Codes:\n"))
+    }
+
+    /// The groups of all codes fit on one screen.
+    @Test func theGroupsFitOnOneScreen() {
+        let lines = ExplainResult().text(width: 80).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 24 && lines.allSatisfy { $0.count <= 82 })
+        for section in Explanation.Section.all {
+            #expect(lines.contains { $0.lowercased().hasPrefix("\(section.name) (".lowercased()) })
+        }
+    }
+
+    @Test func theListNamesEveryCodeOnce() throws {
+        let lines = try ExplainResult(of: "rules").text(width: nil).split(separator: "\n").map { $0.drop { $0 == " " } }
         for page in Explanation.all { #expect(lines.contains(page.code[...])) }
     }
 

@@ -150,7 +150,7 @@ import Testing
         #expect(!markdown.contains("\u{1B}") && !markdown.contains("\u{202E}"))
         let rows = markdown.split(separator: "\n").filter { $0.hasPrefix("| `app.Person`") }
         // A vertical bar in a name is escaped, so that each row has as many cells as the head of the table.
-        #expect(rows.count == 2 && rows.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 8 })
+        #expect(rows.count == 2 && rows.allSatisfy { $0.replacing("\\|", with: "").count { $0 == "|" } == 9 })
         for line in GitHubAnnotations(report).text.split(separator: "\n") {
             #expect(
                 line.hasPrefix("::error ") || line.hasPrefix("::warning ") || line.hasPrefix("::notice ")

@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: [
         "Next: ", "Next, for each job: ", "To undo the job: ", "the job is paused; resume it with: ",
-        "the next schema is recorded as the active one, on your word; run the job again: ",
+        "recorded: the new schema is live, not verified; run the job again: ",
     ])
     func aProposedCommandStaysWhole(_ lead: String) {
         let command = "shipshape check 'schemas of June/v2' --active v1 --collection app.Person --config other.yml"

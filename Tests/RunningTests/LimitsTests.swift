@@ -35,10 +35,10 @@ import Testing
     @Test func aThrottleReasonShowsMetricValueAndLimit() {
         #expect(
             "\(Headroom(ledger: LedgerCount(entries: 5), pending: 2, ceiling: 90))"
-                == "unsynced documents: 5 in the ledger + 2 pending, must stay under 90")
+                == "unsynced documents: 5 in the ledger and 2 pending; the job stops at 90")
         #expect(
             "\(Headroom(ledger: nil, pending: 0, ceiling: 90))"
-                == "unsynced documents: no ledger + 0 pending, must stay under 90")
+                == "unsynced documents: no ledger and 0 pending; the job stops at 90")
     }
 
     @Test(arguments: [(1, 250), (4, 1_000), (30, 7_500), (40, 10_000), (600, 10_000)])

@@ -20,8 +20,8 @@ import Testing
         let new = type(#""years": \#(int), "a": \#(list(string)), "z": \#(double)"#)
         #expect(
             try hints(app(old), app(new)) == [
-                "app.Person.age=years: the only int removed there, and years is the only one added",
-                #"app.Person."x.y"=z: the only double removed there, and z is the only one added"#,
+                "app.Person.age=years: did you rename it to years, the only int added there?",
+                #"app.Person."x.y"=z: did you rename it to z, the only double added there?"#,
             ])
     }
 
@@ -37,7 +37,7 @@ import Testing
         let new = x(list(embedded("A", #""postcode": \#(string)"#)))
         #expect(
             try hints(app(old), app(new)) == [
-                "app.Person.x[].zip=postcode: the only string removed there, and postcode is the only one added"
+                "app.Person.x[].zip=postcode: did you rename it to postcode, the only string added there?"
             ])
     }
 

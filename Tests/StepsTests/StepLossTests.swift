@@ -25,7 +25,8 @@ import Testing
             let notes = try notes(step, keepsJournal: keepsJournal)
             let stated = notes.first { $0.contains(loss) }
             #expect(
-                stated?.hasPrefix(keepsJournal ? "not reversible without undo: " : "irreversible: ") == true, "\(notes)"
+                stated?.hasPrefix(keepsJournal ? "only `shipshape undo` can restore: " : "irreversible: ") == true,
+                "\(notes)"
             )
         }
     }
@@ -37,13 +38,13 @@ import Testing
         ])
     func withoutALossThereIsNoNote(_ step: String) throws {
         let notes = try notes(step, keepsJournal: true)
-        #expect(!notes.contains { $0.contains("reversible") }, "\(notes)")
+        #expect(!notes.contains { $0.contains("can restore") }, "\(notes)")
     }
 
     /// A job has only one note about losses; the note lists everything that the job's steps lose.
     @Test func allLossesOfAJobAreOneNote() throws {
         let steps = "default: {field: id, generate: uuid, when: missingOrNull}\n  - unset: {field: nick}"
-        let stated = try notes(steps, keepsJournal: true).filter { $0.contains("reversible") }
+        let stated = try notes(steps, keepsJournal: true).filter { $0.contains("can restore") }
         #expect(stated.count == 1)
         #expect(stated.first?.contains("whether \"id\" was null or missing; ") == true, "\(stated)")
     }

@@ -117,7 +117,7 @@ struct TargetRule: Hashable, Sendable {
             switch whenPresent {
             case .report: ""
             case .keep, .replace: ", \(whenPresent.rawValue) what is there"
-            case .refresh: ", refreshed while it is what the job wrote"
+            case .refresh: "; a later run copies again, unless a client changed it"
             }
         return (nullsToo ? ", over nulls too" : "") + words + (removes ? ", removing what was taken over" : "")
     }

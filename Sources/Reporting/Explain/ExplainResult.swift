@@ -1,24 +1,32 @@
+import BSON
 import Checking
-import ServerSchema
+package import ServerSchema
 
-/// The result of `shipshape explain`: the pages of one code, the list of all codes, or the recipes for a question.
+/// The result of `shipshape explain`: the pages of one code, a list of codes, or what was found by words.
 package struct ExplainResult: Reportable {
+    private enum Form { case pages, groups, list, found }
+
+    /// The pages of the code, of all codes, or of the codes that were found.
     private let pages: [Explanation]
-    private let isList: Bool
-    /// The recipes for a question, the nearest first; empty for a code.
+    private let form: Form
+    /// The recipes that were found, the nearest first.
     private let recipes: [Recipe]
 
-    /// The most recipes that are named after the first one.
+    /// The most recipes that are named after the first one, and the most codes.
     private static let others = 4
 
-    package init() { (pages, isList, recipes) = (Explanation.all, true, []) }
+    /// Creates the list of the groups of codes.
+    package init() { (pages, form, recipes) = (Explanation.all, .groups, []) }
 
-    /// Creates the pages of a code, or finds the recipes for a question.
-    /// - Throws: ``UnknownCode`` if there is neither.
-    package init(of code: String) throws(UnknownCode) {
-        isList = code == "rules"
-        pages = isList ? Explanation.all : Explanation.pages(of: code)
-        recipes = pages.isEmpty ? Array(Recipe.recipes(for: code).prefix(Self.others + 1)) : []
+    /// Creates the pages of a code, or finds recipes and codes by words.
+    /// - Parameter dialect: the dialect of the project's schema, whose pages are enough for a code of several dialects;
+    ///   `nil` if it is unknown.
+    /// - Throws: ``UnknownCode`` if nothing is found.
+    package init(of code: String, in dialect: Dialect? = nil) throws(UnknownCode) {
+        let named = code == "rules" ? Explanation.all : Explanation.pages(of: code, in: dialect)
+        recipes = named.isEmpty ? Array(Recipe.recipes(for: code).prefix(Self.others + 1)) : []
+        pages = named.isEmpty ? Array(Explanation.pages(with: code, in: dialect).prefix(Self.others)) : named
+        form = code == "rules" ? .list : named.isEmpty ? .found : .pages
         if pages.isEmpty, recipes.isEmpty { throw UnknownCode(code) }
     }
 
@@ -27,12 +35,41 @@ package struct ExplainResult: Reportable {
     /// Returns the result as text for a terminal.
     /// - Parameter width: the width of the terminal in columns; `nil` for no limit.
     package func text(width: Int?) -> String {
-        guard recipes.isEmpty else { return recipe(width) }
-        return isList ? list(width) : pages.map { page($0, width) }.joined(separator: "\n\n")
+        switch form {
+        case .pages: pages.map { page($0, width) }.joined(separator: "\n\n")
+        case .groups: groups(width ?? 80)
+        case .list: list(width)
+        case .found: (recipes.prefix(1).map { recipe($0, width) } + codes(width)).joined(separator: "\n\n")
+        }
     }
 
-    private func recipe(_ width: Int?) -> String {
-        let recipe = recipes[0]
+    /// A line for each group of codes, with those that fit, and the commands that show more.
+    private func groups(_ width: Int) -> String {
+        let lines = Explanation.Section.all.map { section in
+            let codes = pages.filter { $0.section == section }.map(\.code)
+            let title = section.name.prefix(1).uppercased() + section.name.dropFirst()
+            let line = "\(title) (\(codes.count.grouped)): \(codes.joined(separator: ", "))"
+            let fitting = line.wrapped(to: width - 2).first ?? ""
+            return fitting == line ? line : "\(fitting) …"
+        }
+        let ends = [
+            "shipshape explain CODE prints what a code means; shipshape explain rules lists all",
+            "\(pages.count.grouped) codes; other words find recipes and codes.",
+        ]
+        return (lines + [""] + ends).joined(separator: "\n")
+    }
+
+    /// The codes that were found, each with what it means.
+    private func codes(_ width: Int?) -> [String] {
+        guard !pages.isEmpty else { return [] }
+        let lines = pages.flatMap { page in
+            let meaning = page.statements.first { $0.title.contains("mean") }?.text ?? page.section.name
+            return "\(page.code): \(Self.plain(meaning))".wrapped(to: width, indent: 2)
+        }
+        return [(["Codes:"] + lines).joined(separator: "\n")]
+    }
+
+    private func recipe(_ recipe: Recipe, _ width: Int?) -> String {
         let job = recipe.job.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
         var lines = [recipe.question] + Self.plain(recipe.text).wrapped(to: width, indent: 2) + [""] + job
         lines += ["", "  before  \(recipe.before)", "  after   \(recipe.after)"]
@@ -90,7 +127,8 @@ package struct ExplainResult: Reportable {
     package var report: Report {
         var report = Report(
             command: "explain", title: "The codes of shipshape",
-            headline: isList ? "\(pages.count) codes" : pages.first?.code ?? recipes.first?.question ?? "",
+            headline: form == .groups || form == .list
+                ? "\(pages.count) codes" : recipes.first?.question ?? pages.first?.code ?? "",
             level: .notice)
         let ofPages = pages.map { page in
             ("\(page.code): \(page.section.name)", page.statements.map { ($0.title, Self.plain($0.text)) })

@@ -1,6 +1,7 @@
 internal import CPages
 package import Checking
 internal import SchemaChange
+package import ServerSchema
 
 /// The page of one code, with statements such as what it means and what to do.
 ///
@@ -68,6 +69,31 @@ package struct Explanation: Hashable, Sendable {
     ///
     /// A code such as `constraint-below-minimum` has two pages: the page of `below-minimum`, and the page of all
     /// constraints of App Services schemas.
+    ///
+    /// If several dialects have the code, the pages of the project's dialect are enough.
+    package static func pages(of code: String, in dialect: Dialect?) -> [Explanation] {
+        let pages = pages(of: code)
+        guard let dialect else { return pages }
+        let own = pages.filter { $0.section.dialects?.contains(dialect) ?? true }
+        return own.contains { $0.section.dialects != nil } ? own : pages
+    }
+
+    /// Returns the pages that have all words of a text; those of the project's dialect come first.
+    static func pages(with text: String, in dialect: Dialect?) -> [Explanation] {
+        let asked = Recipe.words(text)
+        guard !asked.isEmpty else { return [] }
+        let found = all.filter { page in
+            let words = Recipe.words(
+                ([page.code, page.section.name] + page.statements.map(\.text)).joined(separator: " "))
+            return asked.isSubset(of: words)
+        }
+        func isOwn(_ page: Explanation) -> Bool {
+            dialect.map { page.section.dialects?.contains($0) ?? false } ?? false
+        }
+        return found.filter(isOwn) + found.filter { !isOwn($0) }
+    }
+
+    /// Returns the pages of a code in all dialects.
     package static func pages(of code: String) -> [Explanation] {
         if code == "exit-codes" { return all.filter { $0.section == .exitCodes } }
         if let topic = TopicPages.all.first(where: { $0.code == code }) { return [topic] }
@@ -157,6 +183,16 @@ extension Explanation.Section {
         return Self(
             isAny ? "Any engine" : engine.name, isAny ? "a rule for any sync engine" : "a rule of \(engine.name)",
             ["outcome", "what it means", "example", "remedy", "source"], engine)
+    }
+
+    /// The dialects of the schemas whose documents or texts the section's codes judge; `nil` if that depends on none.
+    var dialects: Set<Dialect>? {
+        switch self {
+        case .documents, .schemas: [.appServices, .jsonSchema]
+        case .validators: [.jsonSchema]
+        case .prisma, .prismaSchemas: [.prisma]
+        default: nil
+        }
     }
 
     private init(_ heading: String, _ name: String, _ columns: [String], _ engine: Engine? = nil) {

@@ -62,7 +62,7 @@ package struct Recipe: Hashable, Sendable {
     }
 
     /// Returns the words of a text without the ones that say little, and without the ending of a plural.
-    private static func words(_ text: String) -> Set<String> {
+    static func words(_ text: String) -> Set<String> {
         let words = text.lowercased().split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "$" }
         return Set(
             words.filter { !little.contains($0) }.map { word in

@@ -35,7 +35,7 @@ extension GitHubAnnotations {
             Annotation(
                 level: finding.isFailure ? .error : finding.level >= .warning ? .warning : .notice,
                 place: finding.place, title: finding.title,
-                message: (["\(section.name): \(finding.message)"] + finding.asides + finding.details).map(\.printable)
+                message: (["\(section.name): \(finding.message)"] + finding.asides + finding.remarks).map(\.printable)
                     .joined(separator: "\n"))
         }
         let notes = report.allNotes.map { Annotation(level: .notice, title: "note", message: $0.printable) }

@@ -36,7 +36,8 @@ extension JUnitReport {
             Case(
                 group: section.name, name: finding.title, place: finding.place,
                 failure: finding.isFailure ? finding.code : nil, message: finding.message.printable,
-                details: (finding.asides + finding.details + finding.commands).map(\.printable).joined(separator: "\n"))
+                details: (finding.asides + finding.remarks + finding.commands + finding.filters).map(\.printable)
+                    .joined(separator: "\n"))
         }
         let verdict = Case(
             group: name, name: "verdict", failure: report.level == .error ? "failed" : nil,

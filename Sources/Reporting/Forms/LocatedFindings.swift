@@ -53,7 +53,7 @@ struct LocatedFindings {
             return Entry(
                 code: finding.code, isFailure: finding.isFailure, level: finding.level,
                 message: "\(section.name): \(finding.message)".printable,
-                details: (finding.asides + finding.details).map(\.printable),
+                details: (finding.asides + finding.remarks).map(\.printable),
                 place: place(finding.place, section.name),
                 subject: finding.subject.isEmpty ? section.name : "\(section.name) \(finding.subject)",
                 fingerprint: unique(own), acceptance: finding.acceptance)

@@ -68,7 +68,7 @@ package struct MarkdownReport {
 
     /// A collapsed block with the commands of all findings, for the reader to copy; empty if no finding has a command.
     private var commands: String {
-        let lines = report.findings.flatMap { _, finding in finding.commands }
+        let lines = report.findings.flatMap { _, finding in finding.commands + finding.filters }
         guard !lines.isEmpty else { return "" }
         let text = lines.map(\.printable).joined(separator: "\n")
         let fence = String(repeating: "`", count: max(3, Self.longestTicks(in: text) + 1))

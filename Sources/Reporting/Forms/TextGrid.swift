@@ -38,6 +38,22 @@ struct TextGrid {
         return max(1, fitting.count)
     }
 
+    /// Returns the table without the fewest and least of its columns that can be left out, so that it fits the width
+    /// without wrapped cells; without all of them, if it does not fit even then.
+    func fitting(_ width: Int?) -> TextGrid {
+        let leastFirst = columns.indices.filter { columns[$0].omission != nil }.sorted {
+            (columns[$0].omission ?? 0) < (columns[$1].omission ?? 0)
+        }
+        let choices = (0..<(1 << leastFirst.count)).map { choice in
+            let omitted = leastFirst.indices.filter { choice & 1 << $0 != 0 }.map { leastFirst[$0] }
+            let kept = columns.indices.filter { !omitted.contains($0) }
+            return TextGrid(
+                columns: kept.map { columns[$0] }, rows: rows.map { row in kept.map { row[$0] } }, paint: paint)
+        }
+        return choices.first { $0.fittingColumns(within: width ?? .max) == $0.columns.count }
+            ?? choices[choices.count - 1]
+    }
+
     func prefix(_ count: Int) -> TextGrid {
         TextGrid(columns: Array(columns.prefix(count)), rows: rows.map { Array($0.prefix(count)) }, paint: paint)
     }

@@ -3,7 +3,7 @@ import ServerSchema
 
 /// A report as text, for a terminal, a pipe or a file.
 ///
-/// The verdict comes first. A long text repeats the verdict at the end.
+/// The verdict comes first.
 package struct TextReport {
     private let report: Report
     private let layout: TextLayout
@@ -14,27 +14,22 @@ package struct TextReport {
         paint = Paint(isOn: layout.isColored)
     }
 
-    /// The number of lines on a small terminal; a longer text repeats the verdict at its end.
-    private static let screen = 24
-
-    /// The report as text, which ends with a line break.
+    /// The report as text, which ends with a line break; only the verdict, if the user wants no notes.
     package var text: String {
-        let body = body
-        var blocks = [body]
-        if body.count(where: { $0 == "\n" }) > Self.screen { blocks.append(headline) }
-        if !report.next.isEmpty, !layout.hidesNotes {
-            blocks.append(report.next.map(\.printable).joined(separator: "\n"))
-        }
+        let blocks = layout.hidesNotes ? [headline] : [body] + [report.next.asLines].filter { !$0.isEmpty }
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
-    /// The text without its end; the end repeats the verdict and proposes the next commands.
+    /// The text without its end, which proposes the next commands.
     private var body: String {
-        let notes = (layout.hidesNotes ? [] : report.notes) + report.warnings
+        let notes = report.notes + report.warnings
         var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]
         blocks += report.figures.series.filter(\.showsLatest).map(lines)
         blocks += report.tables.filter { !$0.rows.isEmpty }.map(lines)
-        blocks += report.sections.map(lines) + [advice]
+        blocks +=
+            isCompact && !report.style.listsFindings
+            ? [CompactSections(report, layout, paint).lines] : report.sections.map(lines)
+        blocks.append(advice)
         blocks += report.reports.map { name, report in
             [paint.bold("In \(name.printable): ") + TextReport(report, layout).body]
         }
@@ -42,17 +37,27 @@ package struct TextReport {
         return blocks.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 
+    private var isCompact: Bool { report.style.isCompact && !layout.isKept }
+
     private var headline: String {
         let text = report.headline.printable
         return report.level == .notice ? paint.bold(text) : paint(report.level, text)
     }
 
+    /// Returns a line with the part of the verdict, and lines with its reasons.
+    ///
+    /// In the compact form, a part that is plainly safe or that the user did not ask for has no line, and a part without
+    /// figures that the headline states has only lines with its reasons.
     private func lines(_ part: Report.Part) -> [String] {
+        let reasons = part.reasons.map { "    \($0.printable)" }
+        if isCompact {
+            if part.sentence == report.headline, part.figures == nil { return part.reasons.map { "  \($0.printable)" } }
+            if part.level <= .notice, reasons.isEmpty { return [] }
+        }
         let text = (part.figures ?? part.sentence).printable
         let words = (text.hasSuffix(".") ? String(text.dropLast()) : text).wrapped(to: layout.width, indent: 23)
         let head = "  \(part.name.padded(to: 9))  \(paint(part.level, part.word.padded(to: 8)))  "
-        return [head + (words.first ?? "").dropFirst(23)] + words.dropFirst()
-            + part.reasons.map { "    \($0.printable)" }
+        return [head + (words.first ?? "").dropFirst(23)] + words.dropFirst() + reasons
     }
 
     /// Returns a line for each curve of a chart: its name, a sparkline of its values (on a narrow terminal, of the
@@ -84,17 +89,19 @@ package struct TextReport {
         if report.style.listsFindings || section.columns.count < 2 {
             return section.findings.flatMap { finding in
                 let message = finding.message.printable
+                let asides = finding.commands.isEmpty ? finding.asides : []
+                let lines =
+                    isCompact
+                    ? [(asides + finding.remarks).map(\.printable.shortened).joined(separator: "; ")] + finding.commands
+                    : asides + below(finding)
                 return ["  " + (finding.level > .notice ? paint(finding.level, message) : message)]
-                    + ((finding.commands.isEmpty ? finding.asides : []) + finding.details + finding.commands).map {
-                        "    \($0.printable)"
-                    }
+                    + lines.filter { !$0.isEmpty }.map { "    \($0.printable)" }
             }
         }
         let shown = section.columns.indices.filter { !section.columns[$0].isAdvice }
         // If the section has a column for advice, its table leaves out the details of the findings, because ``advice``
         // shows them.
         let isAdvised = shown.count < section.columns.count
-        let hidesCommands = report.style.hidesCommands && !layout.isKept
         let hasLines = section.columns.contains { $0.title == "line" }
         let places = section.findings.map { finding in
             finding.place.flatMap {
@@ -105,10 +112,13 @@ package struct TextReport {
         let columns = (hasPlaces ? ["place"] : []) + shown.map { section.columns[$0] }
         let rows = zip(section.findings, places).map { finding, place in
             let cells = (hasPlaces ? [Report.Cell(place ?? "")] : []) + shown.map { finding.cells[$0] }
-            let commands = hidesCommands ? [] : finding.commands
-            return (cells: cells, below: (isAdvised ? [] : finding.details) + commands)
+            return (cells: cells, below: isAdvised ? finding.commands : below(finding))
         }
         return grid(columns, rows)
+    }
+
+    private func below(_ finding: Report.Finding) -> [String] {
+        finding.remarks + finding.commands + (report.style.showsFilters || layout.isKept ? finding.filters : [])
     }
 
     /// Returns the lines of a table; each row is followed by the texts in its `below`.
@@ -117,14 +127,15 @@ package struct TextReport {
     /// of the other columns follow below their row, each with the title of its column.
     private func grid(_ columns: [Report.Column], _ rows: [(cells: [Report.Cell], below: [String])]) -> [String] {
         guard !rows.isEmpty else { return [] }
-        let grid = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint)
+        let grid = TextGrid(columns: columns, rows: rows.map(\.cells), paint: paint).fitting(layout.width)
         let wrapped = grid.lines(within: layout.width)
-        let count = wrapped == nil ? grid.fittingColumns(within: layout.width ?? 0) : columns.count
+        let count = wrapped == nil ? grid.fittingColumns(within: layout.width ?? 0) : grid.columns.count
         guard let lines = wrapped ?? grid.prefix(count).lines(within: nil) else { return [] }
-        let others = columns.dropFirst(count)
+        let others = grid.columns.dropFirst(count)
         return lines.titles
-            + zip(lines.rows, rows).flatMap { lines, row in
-                let cells = zip(others, row.cells.dropFirst(count)).filter { !$1.text.isEmpty }.map { column, cell in
+            + zip(lines.rows, zip(grid.rows, rows)).flatMap { lines, pair in
+                let (shown, row) = pair
+                let cells = zip(others, shown.dropFirst(count)).filter { !$1.text.isEmpty }.map { column, cell in
                     let text = cell.text.printable
                     return "\(column.title): \(cell.level.map { paint($0, text) } ?? text)"
                 }

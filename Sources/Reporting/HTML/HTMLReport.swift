@@ -12,7 +12,9 @@ package struct HTMLReport {
 
     /// The report as HTML, which ends with a line break.
     package var text: String {
-        let moment: HTML = time.map { ", <time>\($0.description)</time>" } ?? ""
+        let moment: HTML = time.map { " · <time>\($0.description)</time>" } ?? ""
+        let file: HTML = report.file.map { " · <code>\($0)</code>" } ?? ""
+        let source: HTML = report.figures.footer.map { "<p class=\"source\">\(sentence: $0)</p>\n" } ?? ""
         let page: HTML = """
             <!doctype html>
             <html lang="en">
@@ -35,16 +37,15 @@ package struct HTMLReport {
             <symbol id="icon-error" viewBox="0 0 16 16"><path d="M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6"/></symbol>
             </svg>
             <header class="banner \(report.level)">
-            <p class="eyebrow">shipshape \(report.command)</p>
+            <p class="eyebrow">shipshape \(report.command)\(file)\(moment)</p>
             <h1>\(report.title)</h1>
             <p class="headline"><span class="disc \(report.level)">\(icon(report.level))</span>\
             <span>\(sentence: report.headline)</span></p>
-            </header>
+            \(source)</header>
             <main>
-            \([parts, facts] + figures + tables + sections + [notes])</main>
+            \([parts, facts] + figures + tables + sections + [notes, next])</main>
             <footer>
-            <p>\(sentence: report.headline)</p>
-            <p class="release">shipshape \(Release.text)\(moment)</p>
+            <p class="release">shipshape \(Release.text)</p>
             </footer>
             </body>
             </html>
@@ -130,11 +131,15 @@ package struct HTMLReport {
         }
         let more: [HTML] =
             (finding.place.map { ["<p class=\"place\"><code>\($0.description)</code></p>"] } ?? [])
-            + finding.details.map { "<p>\(sentence: $0)</p>" }
-            + finding.commands.map { "<pre tabindex=\"0\"><code>\($0)</code></pre>" }
+            + finding.remarks.map { "<p>\(sentence: $0)</p>" }
+            + finding.commands.map(code)
+            + (finding.filters.isEmpty
+                ? [] : ["<details><summary>Filter</summary>\(finding.filters.map(code))</details>"])
         let row = "<tr class=\"more\"><td colspan=\"\(columns.count)\">\(more)</td></tr>\n" as HTML
         return "<tbody>\n<tr>\(cells)</tr>\n\(more.isEmpty ? "" : row)</tbody>\n"
     }
+
+    private func code(_ command: String) -> HTML { "<pre tabindex=\"0\"><code>\(command)</code></pre>" }
 
     private var notes: HTML {
         guard !report.allNotes.isEmpty else { return "" }
@@ -144,6 +149,16 @@ package struct HTMLReport {
             \(list(report.allNotes))</section>
 
             """
+    }
+
+    /// The commands to run next; a click selects a whole command, so that it can be copied.
+    private var next: HTML {
+        guard !report.next.isEmpty else { return "" }
+        let lines = report.next.map { line -> HTML in
+            guard let start = line.firstRange(of: "shipshape ")?.lowerBound else { return "<p>\(sentence: line)</p>\n" }
+            return "<p>\(String(line[..<start])) <code>\(String(line[start...]))</code></p>\n"
+        }
+        return "<section class=\"panel next\" aria-label=\"Next\">\n\(lines)</section>\n"
     }
 
     private func list(_ lines: [String]) -> HTML {

@@ -66,7 +66,10 @@ enum HTMLStyle {
         .facts dd { font-size: 1.25rem; font-weight: 650; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
         .panel, .findings { margin-top: 1rem; }
         .panel > p, .summary, .remark { color: var(--soft); font-size: .9rem; overflow-wrap: anywhere; }
-        .remark { margin-top: .5rem; }
+        .remark, .source { margin-top: .5rem; }
+        .source { color: var(--soft); font-size: .9rem; overflow-wrap: anywhere; }
+        .next code, pre code { user-select: all; }
+        .next code { padding: .2em .5em; border-radius: .3em; background: var(--code); overflow-wrap: anywhere; }
         .gauge { display: block; width: 100%; height: 1.9rem; margin-top: .75rem; border-radius: .4rem; }
         .ground { fill: var(--ground); }
         .fill { fill: var(--fill); }

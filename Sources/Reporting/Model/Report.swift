@@ -79,8 +79,11 @@ extension Report {
         /// Whether the text format shows the findings' messages instead of tables, because the cells are too long for a
         /// terminal.
         package var listsFindings = false
-        /// Whether the text format leaves out the commands of the findings, except in a report file.
-        package var hidesCommands = false
+        /// Whether the text format, except in a report file, shows the findings of all sections in one table, and at most
+        /// as many as fit on two screens; or, if it lists the findings, each with its details in one line.
+        package var isCompact = false
+        /// Whether the text format shows the filters of the findings, as a report file always does.
+        package var showsFilters = false
         /// The kind of thing that each section covers, as a column title, such as `file` or `job`.
         package var sectionKind = "collection"
     }
@@ -149,6 +152,9 @@ extension Report {
         package var isNumber = false
         /// Whether the column has advice, which the text format shows once for all findings of the same kind.
         package var isAdvice = false
+        /// The order in which a terminal that is too narrow for the table leaves out columns, beginning with 1; `nil`
+        /// if it never leaves out the column.
+        package var omission: Int?
 
         static func number(_ title: String) -> Column { Column(title: title, isNumber: true) }
     }
@@ -187,6 +193,11 @@ extension Report {
         /// Remarks on the collection, file or job; empty if there are none.
         package var about = ""
         package var summary = ""
+        /// What holds for all documents of the collection, such as "all fit", with their number; `nil` if the section
+        /// has findings.
+        ///
+        /// The text format shows one line for all such sections.
+        package var uniform: (documents: Int, words: String)?
         package var columns: [Column] = []
         package var findings: [Finding] = []
         /// Remarks that follow the findings, one sentence each.
@@ -211,6 +222,9 @@ extension Report {
         package var acceptance: String?
         /// The message of the finding, in one line.
         package var message: String
+        /// Examples of the documents with the finding: their `_id`s, as in mongosh, each with the value if values are
+        /// shown.
+        package var samples: [String] = []
         /// Details that follow the message, one line each.
         package var details: [String] = []
         /// Further details.
@@ -220,10 +234,17 @@ extension Report {
         package var asides: [String] = []
         /// The cells of the finding's row, in the order of the section's columns.
         package var cells: [Cell]
-        /// Commands that show or repair the documents of the finding, for the reader to copy.
+        /// Commands that repair the finding, for the reader to copy.
         package var commands: [String] = []
+        /// Commands that find the documents of the finding, for the reader to copy.
+        package var filters: [String] = []
 
         package var title: String { subject.isEmpty ? code : "\(code) \(subject)" }
+
+        /// A line with the samples, if there are any, and the details.
+        package var remarks: [String] {
+            (samples.isEmpty ? [] : ["such as _id \(samples.joined(separator: ", "))"]) + details
+        }
     }
 
     /// A chart of values over time, drawn as lines.

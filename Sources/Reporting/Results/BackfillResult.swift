@@ -32,7 +32,10 @@ package struct BackfillResult: Reportable {
 
     package func text(_ layout: TextLayout) -> String {
         var report = report
-        if let shownPlan, !layout.isKept { report.remove(shownBy: shownPlan, isDone: found.outcome == .done) }
+        if !layout.isKept {
+            report.lines = lines(withSmallEstimate: false)
+            if let shownPlan { report.remove(shownBy: shownPlan, isDone: found.outcome == .done) }
+        }
         return TextReport(report, layout).text
     }
 
@@ -40,7 +43,7 @@ package struct BackfillResult: Reportable {
         var report = Report(
             command: "backfill", title: "Job \(found.job) on \(found.namespace)",
             headline: found.headline, level: level)
-        (report.lines, report.figures.facts) = (lines, facts)
+        (report.lines, report.figures.facts) = (lines(withSmallEstimate: true), facts)
         report.figures.gauges = [found.headroom?.gauge].compactMap(\.self)
         report.figures.series = [timeline.flatMap { Report.Series($0) }].compactMap(\.self)
         report.tables = [steps, samples, waits]
@@ -73,7 +76,10 @@ package struct BackfillResult: Reportable {
         }
     }
 
-    private var lines: [String] {
+    /// The figures in words.
+    /// - Parameter withSmallEstimate: whether to estimate the cost of a run that takes less than a minute and writes
+    ///   less than 1% of the oplog.
+    private func lines(withSmallEstimate: Bool) -> [String] {
         let (work, isDryRun) = (found.work, found.isDryRun)
         let updates = work.updates > work.modified ? " by \(work.updates.counted("update"))" : ""
         let earlier = work.earlierChunks > 0 ? " (after \(work.earlierChunks.counted("chunk")) of earlier runs)" : ""
@@ -98,8 +104,8 @@ package struct BackfillResult: Reportable {
         if let count = found.madeUnsyncable {
             lines.append(count.unsyncable(isDryRun ? "would make" : "made", found.headroom))
         }
-        let isEstimated = found.outcome == .dryRun && work.modified > 0
-        return lines + (isEstimated ? work.estimate?.lines ?? [] : [])
+        guard let estimate = work.estimate, found.outcome == .dryRun, work.modified > 0 else { return lines }
+        return lines + (withSmallEstimate || !estimate.isSmall ? estimate.lines : [])
     }
 
     private var facts: [Report.Fact] {

@@ -50,7 +50,7 @@ package struct CheckResult: Reportable {
         report.tables = [history.difference?.table, found.changesTable].compactMap(\.self)
         report.sections =
             [Report.Section(history.anomalies, isFailure: policy.includesAnomalies)].compactMap(\.self)
-            + found.collections.map(section) + (found.active?.removed ?? []).compactMap(removed)
+            + worstFirst.map(section) + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.collections.compactMap {
             $0.reading.comparison?.warning(in: $0.reading.namespace ?? $0.namespace, ids: ids)
@@ -62,7 +62,10 @@ package struct CheckResult: Reportable {
             report.warnings.append(difference.sentence)
         }
         report.next = next.map { ["Next: \($0)"] } ?? []
-        report.style.hidesCommands = !showsFilters
+        // Documents that fail are the first thing to repair; a comparison of schemas can wait.
+        let canCompare = found.isChangeJudged && found.active == nil && found.documentsSeverity == .safe
+        if canCompare { report.next.append(found.changePart(ids).sentence) }
+        (report.style.isCompact, report.style.showsFilters) = (true, showsFilters)
         return report
     }
 
@@ -155,14 +158,27 @@ package struct CheckResult: Reportable {
 
     private static var maximum: Int { 15 }
 
+    /// The collections: first those with documents that halt an engine, then those with the most documents that fail
+    /// or might fail.
+    private var worstFirst: [CheckReport.Collection] {
+        found.collections.enumerated().sorted { left, right in
+            func key(_ entry: (offset: Int, element: CheckReport.Collection)) -> (Int, Int, Int, Int) {
+                let counts = entry.element.counts
+                return (-(counts.engine?.halting ?? 0), -counts.certain, -counts.possible, entry.offset)
+            }
+            return key(left) < key(right)
+        }.map(\.element)
+    }
+
     private func section(_ collection: CheckReport.Collection) -> Report.Section {
-        Report.Section(
+        let hasLevel = found.collections.lazy.flatMap(\.groups).haveLevels
+        return Report.Section(
             name: "\(collection.namespace)", about: found.circumstances(of: collection).joined(separator: "; "),
-            summary: found.summary(of: collection),
-            columns: ViolationGroupWords.columns(hasNew: collection.isInActive != nil),
+            summary: found.summary(of: collection), uniform: found.uniform(collection),
+            columns: ViolationGroupWords.columns(of: collection, hasLevel: hasLevel),
             findings: collection.groups.map {
                 ViolationGroupWords($0, of: collection, ids: ids).finding(
-                    isFailure: policy.fails($0) && !policy.accepts($0, of: collection, in: found),
+                    isFailure: policy.fails($0) && !policy.accepts($0, of: collection, in: found), hasLevel: hasLevel,
                     place: places?.place(of: $0.violation.path, in: collection.namespace))
             }, remarks: found.remarks(on: collection))
     }

@@ -53,7 +53,7 @@ package struct EnforceResult: Reportable {
             (report.sections, report.figures.footer, report.notes) = (
                 check.sections, check.figures.footer, check.notes
             )
-            report.style.hidesCommands = check.style.hidesCommands
+            report.style = check.style
         }
         report.figures.facts.insert(Report.Fact("stage", found.stage.rawValue), at: 0)
         let rows = [("done", found.done), ("to come", found.toCome)].flatMap { title, commands in

@@ -72,14 +72,15 @@ extension InferReport: Reportable {
     private func section(_ collection: InferReport.Collection) -> Report.Section {
         let namespace = collection.inference.namespace
         let checked = CheckReport.Collection(namespace: namespace, counts: DocumentCounts())
+        let groups = collection.outcome.groups.filter { $0.violation.level >= .possible }
         return Report.Section(
-            name: "\(namespace)", summary: summary(collection), columns: ViolationGroupWords.columns(hasNew: false),
-            findings: collection.outcome.groups.filter { $0.violation.level >= .possible }.map {
+            name: "\(namespace)", summary: summary(collection),
+            columns: ViolationGroupWords.columns(of: checked, hasLevel: groups.haveLevels),
+            findings: groups.map {
                 var finding = ViolationGroupWords($0, of: checked, ids: .hidden).finding(
-                    isFailure: !collection.outcome.isWithinCover)
-                // The finding's mongosh command is left out, because the filter in the command may contain a value of a
-                // document.
-                finding.commands = []
+                    isFailure: !collection.outcome.isWithinCover, hasLevel: groups.haveLevels)
+                // The finding's filter is left out, because it may contain a value of a document.
+                finding.filters = []
                 return finding
             }, remarks: remarks(collection))
     }
@@ -104,9 +105,9 @@ extension InferReport: Reportable {
     private func remarks(_ collection: InferReport.Collection) -> [String] {
         let (outcome, held) = (collection.outcome, collection.outcome.heldOut)
         let bound =
-            "At most \(Share(outcome.unseenBound).text) of other documents like these will not fit "
-            + "(\(Int(Outcome.confidence * 100))% confidence: of \(held.documents.documents) held out, "
-            + "\(held.failing.grouped) did not fit a schema of the rest)."
+            "Of new documents of this kind, at most \(Share(outcome.unseenBound).text) will not fit (with "
+            + "\(Int(Outcome.confidence * 100))% certainty: \(held.failing.grouped) of \(held.documents.documents) did "
+            + "not fit a schema of the others)."
         guard collection.inference.isCrowded else { return [bound] }
         return [bound, "There are too many paths to tell apart: objects with many keys are shown as dictionaries."]
     }

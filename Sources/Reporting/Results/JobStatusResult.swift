@@ -69,8 +69,9 @@ package struct JobStatusResult: Reportable {
                     + states.map { "\($0.value.grouped) \($0.key.rawValue)" }.joined(separator: ", ") + ".",
             level: jobs.map(\.state.level).max() ?? .notice)
         let columns: [Report.Column] = [
-            "job", "state", .number("done"), .number("changed"), .number("per second"), .number("left"), "held by",
-            "reason",
+            "job", "state", .number("done"), .number("changed"),
+            Report.Column(title: "a second", isNumber: true, omission: 1), .number("left"),
+            Report.Column(title: "held by", omission: 2), "reason",
         ]
         report.sections = [Report.Section(name: "Jobs", columns: columns, findings: jobs.map(\.finding))]
             .filter { !$0.findings.isEmpty }

@@ -71,7 +71,7 @@ package struct PlanResult: Reportable {
             Report.Fact("documents that a step cannot change", plan.stuck),
         ].compactMap(\.self)
         report.style.sectionKind = "job"
-        report.style.listsFindings = true
+        (report.style.listsFindings, report.style.isCompact) = (true, true)
         report.sections =
             (plan.hints.isEmpty ? [] : [hints]) + files.indices.map(section)
             + plan.collections.filter { !$0.remarks.isEmpty }.map {
@@ -275,7 +275,8 @@ package struct PlanResult: Reportable {
         let left = (entry.finding?.skipped ?? []).filter(\.isTrouble).map {
             "skipped: \($0.count.documents), \($0.reason)\($0.remedy)"
         }
-        let needing = entry.finding.map { " (\($0.needing.documents))" } ?? ""
+        let failing = entry.violations.first?.count
+        let needing = entry.finding.map { $0.needing == failing ? "" : " (\($0.needing.documents))" } ?? ""
         let partner = entry.partner.map {
             "its partner \($0.target) serves the change (job \($0.name)): no document has to change as long as "
                 + "\($0.source) keeps its schema"
@@ -291,7 +292,7 @@ package struct PlanResult: Reportable {
             cells: [Report.Cell(changes), .code(step)]
                 + (hasCounts ? [Report.Cell(entry.finding?.needing.grouped ?? "")] : [])
                 + [Report.Cell(word, level: level)],
-            commands: entry.role == .manual
+            filters: entry.role == .manual
                 ? namespace.map { place in
                     entry.violations.map { ViolationGroupWords.command(for: $0, in: place) }
                 } ?? [] : [])

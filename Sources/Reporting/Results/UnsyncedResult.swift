@@ -63,7 +63,6 @@ package struct UnsyncedResult: Reportable {
         report.sections = found.apps.flatMap { [section($0)] + $0.collections.compactMap(explained) }
         report.notes = found.notes
         report.figures.footer = "\(found.source) read in \(found.duration.seconds.inTenths) s."
-        report.style.hidesCommands = true
         return report
     }
 
@@ -117,9 +116,11 @@ package struct UnsyncedResult: Reportable {
         let checked = CheckReport.Collection(
             namespace: namespace, counts: DocumentCounts(), groups: explanation.groups)
         return Report.Section(
-            name: "\(namespace): why documents fail", columns: ViolationGroupWords.columns(hasNew: false),
+            name: "\(namespace): why documents fail",
+            columns: ViolationGroupWords.columns(of: checked, hasLevel: explanation.groups.haveLevels),
             findings: explanation.groups.map {
-                ViolationGroupWords($0, of: checked, ids: ids).finding(isFailure: $0.violation.level >= .possible)
+                ViolationGroupWords($0, of: checked, ids: ids).finding(
+                    isFailure: $0.violation.level >= .possible, hasLevel: explanation.groups.haveLevels)
             })
     }
 }

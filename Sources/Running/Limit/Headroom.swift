@@ -37,7 +37,7 @@ extension Headroom: CustomStringConvertible {
     /// The counts as text: the ledger's entries, the pending reservations and the limit.
     var counts: String {
         let entries = ledger.map { "\($0.entries.grouped) in the ledger" } ?? "no ledger"
-        return "\(entries) + \(pending.grouped) pending, must stay under \(ceiling.grouped)"
+        return "\(entries) and \(pending.grouped) pending; the job stops at \(ceiling.grouped)"
     }
 }
 

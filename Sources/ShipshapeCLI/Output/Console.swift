@@ -75,7 +75,10 @@ enum Console {
     static func error(_ lines: String, isColored: Bool = false) {
         let lines = lines.hasSuffix("\n") ? String(lines.dropLast()) : lines
         guard Log.format == .text else { return write(Log.record(Log.level(of: lines), job: nil, lines) + "\n") }
-        write(lines.fitted(to: isInteractive ? width : nil) + "\n", isColored: isColored)
+        // A line that shows progress may stand where the cursor is.
+        write(
+            lines.fitted(to: isInteractive ? width : nil) + "\n", control: isInteractive ? ProgressLine.clear : "",
+            isColored: isColored)
     }
 
     /// Writes the reason why the command ends to standard error; as JSON if the command line asks for a result in JSON.

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Shows the progress of a command.
 ///
-/// On a terminal, it redraws one line, with a bar if the total is known. Elsewhere, it writes a new line every 15
-/// seconds.
+/// On a terminal, it redraws one line from half a second on, with a bar if the total is known. Elsewhere, it writes a
+/// new line every 15 seconds.
 ///
 /// The threads that do the work only add to counters; a timer draws the line.
 final class ProgressLine: Sendable {
@@ -42,6 +42,15 @@ final class ProgressLine: Sendable {
         timer.withLock { $0 = task }
     }
 
+    /// Shows a phase of a command that counts nothing, with the seconds that it takes.
+    static func during<Value>(
+        _ phase: String, isShown: Bool, _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        let line = ProgressLine(phase, total: nil, unit: ProgressState.time, isShown: isShown)
+        defer { line.finish() }
+        return try await work()
+    }
+
     /// Adds `count` to the work that this run has done; any thread can call it.
     func add(_ count: Int) { done.add(count, ordering: .relaxed) }
 
@@ -71,19 +80,24 @@ final class ProgressLine: Sendable {
         if isShown, Console.isInteractive { Console.write("", control: Self.clear) }
     }
 
+    /// The seconds before the first line is drawn, so that short work draws none.
+    private static let silence = 0.5
+
     /// The terminal codes that move to the start of the line and clear it.
-    private static let clear = "\r\u{1B}[K"
+    static let clear = "\r\u{1B}[K"
 
     private func draw() {
         let state = state
         // After `finish`, the timer may fire once again, and must not draw over the result.
         timer.withLock { task in
-            guard task != nil else { return }
+            guard task != nil, state.elapsed >= Self.silence else { return }
             if Console.isInteractive {
                 // One column stays free, because some terminals move to the next line after a full one.
                 let room = Console.width - 1
-                let bar = state.bar(unit, width: room - title.count - 1)
-                Console.write(String("\(title) \(bar)".prefix(room)), control: Self.clear)
+                let bar = state.bar(unit)
+                let fits = title.count + 1 + bar.count <= room
+                let name = fits ? title : "\(title.prefix(max(8, room - bar.count - 2)))…"
+                Console.write(String("\(name) \(bar)".prefix(room)), control: Self.clear)
             } else {
                 Console.error("\(title): \(state.line(unit))")
             }
@@ -112,10 +126,10 @@ struct ProgressState {
 
     /// The estimated remaining time, such as `, about 5 min left`; empty if no estimate is possible.
     ///
-    /// The text is also empty until a thousandth of the work is done, because the time for the first documents is a
-    /// poor estimate for the others.
+    /// The text is also empty in the first two seconds and until a hundredth of the work is done, because the time for
+    /// the first documents is a poor estimate for the others.
     private var remaining: String {
-        guard let share, let total, share >= 0.001, rate > 0 else { return "" }
+        guard let share, let total, share >= 0.01, elapsed >= 2, rate > 0 else { return "" }
         let seconds = max(1, Int(Double(max(0, total - allDone)) / rate))
         let text = seconds < 60 ? "\(seconds) s" : seconds < 3_600 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
         return ", about \(text) left"
@@ -123,20 +137,21 @@ struct ProgressState {
 
     func line(_ unit: String) -> String {
         let of = total.map { " of about \($0.grouped)" } ?? ""
-        if unit == Self.time { return "\(allDone) of \(total ?? 0) s" }
+        if unit == Self.time { return total.map { "\(allDone) of \($0) s" } ?? "\(Int(elapsed)) s" }
         return "\(allDone.grouped)\(of) \(unit), \(Int(rate).grouped)/s\(remaining)"
     }
 
-    /// Returns a progress bar, the percentage and the text of ``line(_:)``; only that text if the total is unknown.
-    ///
-    /// On a narrow terminal the bar is shorter, so that the end of the text stays visible.
-    func bar(_ unit: String, width: Int) -> String {
-        guard let share else { return line(unit) }
-        let text = " \(Int(share * 100))% \(line(unit))"
-        let cells = min(24, max(6, width - text.count))
-        let filled = Int(share * Double(cells))
-        return String(repeating: "█", count: filled) + String(repeating: "░", count: cells - filled) + text
+    /// Returns a progress bar of always the same width, the percentage and the text of ``line(_:)``; a character that
+    /// turns and that text if the total is unknown.
+    func bar(_ unit: String) -> String {
+        guard let share else { return "\(Self.turning[Int(elapsed * 5) % Self.turning.count]) \(line(unit))" }
+        let filled = Int(share * Double(Self.cells))
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: Self.cells - filled)
+            + " \(Int(share * 100))% \(line(unit))"
     }
+
+    private static let cells = 10
+    private static let turning = ["|", "/", "-", "\\"]
 }
 
 extension ProgressLine: ScanProgress {

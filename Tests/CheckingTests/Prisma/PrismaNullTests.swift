@@ -111,7 +111,7 @@ import Testing
         #expect(try schema.findings(["_id": 1, "email": "x", "role": "user"]) == [])
         #expect(
             try schema.findings(["_id": 1, "mail": "x", "role": "USER"]) == [
-                "not-in-enum certain role: enum Kind / string that is no value of it",
+                "not-in-enum certain role: enum Kind / other string",
                 "required-missing certain email: String / missing",
             ])
     }

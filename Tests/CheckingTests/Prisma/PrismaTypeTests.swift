@@ -169,7 +169,7 @@ import Testing
             try schema.findings(["_id": 1, "age": "31", "home": 1, "ids": [true], "role": "ROOT"]) == [
                 "type-mismatch certain age: Int / string", "embedded-not-object certain home: embedded Address / int",
                 "array-item-type certain ids[]: String @db.ObjectId / bool",
-                "not-in-enum certain role: enum Role / string that is no value of it",
+                "not-in-enum certain role: enum Role / other string",
             ])
         #expect(
             try schema.findings(["_id": 1, "age": 1.9, "role": "ADMIN"]) == [

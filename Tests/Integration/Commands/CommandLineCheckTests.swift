@@ -31,11 +31,9 @@ import Testing
         #expect(run.exitCode == 0)
         #expect(run.errors == "")
         #expect(
-            run.output.hasPrefix(
-                "0 documents would stop syncing.\n  documents  safe      0 documents would stop syncing\n  limit      "
-                    + "safe      no ledger, "
-            ))
-        #expect(run.output.contains(".person: 2 documents read of about 2, all fit\n"))
+            run.output.hasPrefix("0 documents would stop syncing.\n\n"), "\(run.output)")
+        #expect(run.output.contains(".person: 2 documents read, all fit\n"), "\(run.output)")
+        #expect(run.output.hasSuffix("To compare with the schema in use, add --active.\n"), "\(run.output)")
     }
 
     @Test func documentsThatFailEndWith1() async throws {
@@ -43,8 +41,7 @@ import Testing
         #expect(run.exitCode == 1)
         #expect(run.errors == "")
         #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
-        #expect(run.output.contains("required-missing  name  string    missing"))
-        #expect(run.output.contains("such as _id 3, 5\n"))
+        #expect(run.output.contains("required-missing  name  string    missing  3\n"), "\(run.output)")
         #expect(run.output.contains(".find({ \"$expr\": { \"$eq\": [{ \"$type\": \"$name\" }, \"null\"] } })\n"))
     }
 

@@ -64,8 +64,8 @@ import Testing
         #expect(run.exitCode == 1)
         #expect(run.output.contains("link-dangling           pets[]  link to"))
         #expect(run.output.contains("link-target-unsyncable  pets[]  link to"))
-        #expect(run.output.contains("such as _id 2\n"))
-        #expect(run.output.contains("such as _id 3\n"))
+        #expect(run.output.contains(/link-dangling .* 2\n/))
+        #expect(run.output.contains(/link-target-unsyncable .* 3\n/))
         #expect(run.output.hasPrefix("2 documents would stop syncing."))
         #expect(run.output.contains("  // finds more than these"))
     }
@@ -117,7 +117,6 @@ import Testing
         let nulls = try await check(people: people, pets: [], ["SHIPSHAPE_NULL_TYPES=off", "--strict"])
         #expect(nulls.exitCode == 1)
         #expect(nulls.output.hasPrefix("1 document might stop syncing."))
-        #expect(nulls.output.contains("projected 0, at worst 1 of 100,000"))
         #expect(try await check(people: people, pets: [], ["SHIPSHAPE_NULL_TYPES=off"]).exitCode == 0)
     }
 
@@ -128,6 +127,6 @@ import Testing
         let run = try await check(people: people, pets: [["_id": 1, "name": "Rex"]])
         #expect(run.exitCode == 0)
         #expect(run.output.contains("mixed-dbref  any"))
-        #expect(run.output.contains("such as _id 2\n"))
+        #expect(run.output.contains(/mixed-dbref .* 2\n/))
     }
 }

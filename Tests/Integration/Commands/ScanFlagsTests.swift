@@ -96,7 +96,7 @@ import Testing
                 "prod=nowhere",
             ])
             #expect(
-                run.output.contains("7 documents read of about 7, 3 (42.9%) do not sync (2 not in the ledger)"),
+                run.output.contains("7 documents read, 3 (42.9%) do not sync (2 not in the ledger)"),
                 "\(run)")
         }
     }

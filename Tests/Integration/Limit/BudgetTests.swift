@@ -34,7 +34,7 @@ import Testing
             let stopped = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(stopped.exitCode == 75, "\(stopped.errors)")
             let sum = ledger.map { "\($0) in the ledger" } ?? "no ledger"
-            #expect(stopped.output.contains("\(sum) + \(room) pending, must stay under 100"), "\(stopped.output)")
+            #expect(stopped.output.contains("\(sum) and \(room) pending; the job stops at 100"), "\(stopped.output)")
             #expect(try await BudgetCase.unsyncable(test).count == room)
             try await BudgetCase.expectUnderCeiling(test)
 

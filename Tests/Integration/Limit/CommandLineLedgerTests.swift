@@ -79,13 +79,7 @@ import Testing
             let run = try await check(["SHIPSHAPE_LEDGER=DB.ledger"])
             #expect(run.exitCode == 1)
             #expect(
-                run.output.hasPrefix(
-                    """
-                    1 document would stop syncing.
-                      documents  unsafe    1 document would stop syncing
-                      limit      safe      10 in the ledger, 1 certain, 1 possible: projected 11, at worst 12, \
-                    headroom 99,989 of 100,000
-                    """), "\(run.output)")
+                run.output.hasPrefix("1 document would stop syncing.\n\n"), "\(run.output)")
             #expect(run.output.contains(" do not sync (1 not in the ledger), 1 ("))
         }
     }
@@ -118,7 +112,6 @@ import Testing
                 ? "2 documents do not sync, all of them in the ledger already; no other document would stop syncing."
                 : "1 document does not sync, and is in the ledger already; no other document would stop syncing."
             #expect(text.output.hasPrefix(sentence), "\(text.output)")
-            #expect(text.output.contains("documents  unsafe    \(sentence.dropLast())"), "\(text.output)")
             let json = try await Program.run(words + flags + ["-o", "json"])
             let verdict = try #require(try BSONDocument(extendedJSON: json.output)["verdict"]?.document)
             #expect(verdict["safe"] == false && verdict["band"] == "documents_do_not_sync", "\(verdict)")
@@ -137,8 +130,9 @@ import Testing
     @Test func anotherAppsEntriesDoNotCount() async throws {
         try await withApp { check in
             let run = try await check(["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=other"])
-            #expect(run.output.contains("9 in the ledger, 3 certain, 1 possible: projected 12, at worst 13"))
             #expect(!run.output.contains("Note: "))
+            let json = try await check(["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=other", "-o", "json"])
+            #expect(json.output.contains("\"projected\": 12"), "\(json.output)")
             let misspelt = try await check(["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=othr"])
             #expect(misspelt.output.contains("Note: the ledger has no entry of the app othr\n"))
         }
@@ -148,7 +142,8 @@ import Testing
         try await withApp { check in
             let run = try await check(["SHIPSHAPE_LEDGER=none"])
             #expect(run.exitCode == 1)
-            #expect(run.output.contains("no ledger, 3 certain, 1 possible: projected 3, at worst 4"))
+            let json = try await check(["SHIPSHAPE_LEDGER=none", "-o", "json"])
+            #expect(json.output.contains("\"projected\": 3"), "\(json.output)")
             let misspelt = try await check(["SHIPSHAPE_LEDGER=DB.nothing"])
             #expect(misspelt.exitCode == 64)
             #expect(misspelt.errors.contains(".nothing: there is no such collection"), "\(misspelt.errors)")

@@ -15,7 +15,7 @@ import Testing
             #expect(try await BudgetCase.run(test, "--allow-unsync", "200").exitCode == 75)
             let run = try await deployed(test, test.path(), "--yes")
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.output.contains("on your word (a sync engine's schema cannot be read"), "\(run.output)")
+            #expect(run.output.contains("not verified (a sync engine's schema cannot be read"), "\(run.output)")
             let control = try await test.state.documents("jobs")[0]["control"]?.document?["deployed"]?.document
             #expect(control?["by"]?.text?.isEmpty == false)
             #expect(control?["at"]?.type == .date)

@@ -48,7 +48,7 @@ import Testing
 
             let text = try await test.unsynced(
                 try test.schema() + ["SHIPSHAPE_LEDGER=DB.ledger", "SHIPSHAPE_APP_ID=mine"])
-            #expect(text.output.contains(": why documents fail\n  documents  level"), "\(text.output)")
+            #expect(text.output.contains(": why documents fail\n  count  level"), "\(text.output)")
             #expect(!text.output.contains(#"\n"#))
         }
     }

@@ -59,7 +59,7 @@ struct DeployedCommand: WritingCommand {
                 + "is up to date"
             let command = job.path.map { ": \(NextCommand("backfill", [$0]))" } ?? ""
             return .text(
-                "job \(name): the next schema is recorded as the active one, \(Self.text(evidence))"
+                "job \(name): recorded: the new schema is live, \(Self.text(evidence))"
                     + "\(freed == 0 ? "" : room); run the job again\(command)")
         }
     }
@@ -68,14 +68,14 @@ struct DeployedCommand: WritingCommand {
         guard case .word(let reason) = evidence, !yes else { return }
         Console.error("the deploy cannot be verified: \(reason)")
         try Console.confirm(
-            "Do clients sync under the next schema now?", orElse: "nothing was recorded",
+            "Is the new schema live?", orElse: "nothing was recorded",
             offTerminal: "job deployed needs --yes when the deploy cannot be verified")
     }
 
     private static func text(_ evidence: DeployEvidence) -> String {
         switch evidence {
         case .validator: "as the collection's validator says"
-        case .word(let reason): "on your word (\(reason))"
+        case .word(let reason): "not verified (\(reason))"
         }
     }
 }

@@ -38,7 +38,7 @@ import Testing
                 "1 document of \(test.database.name).Task synced until a job changed it. It now fits neither"),
             "\(run.output)", sourceLocation: sourceLocation)
         #expect(
-            run.output.contains("  documents  unsafe    1 document would stop syncing\n"),
+            run.output.contains("1 document would stop syncing"),
             sourceLocation: sourceLocation)
         let verdict = try await test.verdict()
         #expect(verdict["newly_failing"] == 1, sourceLocation: sourceLocation)

@@ -23,10 +23,9 @@ import Testing
             let headline = try #require(diff.output.split(separator: "\n").first)
             #expect(headline.hasSuffix("Sync must be terminated and re-enabled, and every client resets."))
             #expect(check.output.hasPrefix("\(headline)\n"), "\(check.output)")
-            #expect(check.output.contains("  documents  safe      0 documents would stop syncing\n"))
-            #expect(check.output.contains("  limit      safe      no ledger, 0 certain, 0 possible"))
-            #expect(check.output.contains("  change     unsafe    \(headline.dropLast())\n"))
-            #expect(check.output.contains("    Server: breaking; clients: breaking\n"))
+            // The headline states the change, and the other parts are safe, so no part has a line.
+            #expect(["  documents ", "  limit ", "  change "].allSatisfy { !check.output.contains($0) })
+            #expect(check.output.contains("\n  Server: breaking; clients: breaking\n"))
             #expect(check.output.contains("\(test.database.name).Person: b is removed (property-removed)\n"))
             #expect(check.output.contains("Deploy a breaking change in the App Services UI"))
             let verdict = try await test.verdict()
@@ -45,7 +44,7 @@ import Testing
             let alone = try await test.check(active: false)
             #expect(alone.exitCode == 0)
             #expect(alone.output.hasPrefix("0 documents would stop syncing.\n"))
-            #expect(alone.output.contains("  change     unknown   The change was not judged; give the live schema"))
+            #expect(alone.output.hasSuffix("To compare with the schema in use, add --active.\n"), "\(alone.output)")
             #expect(try await test.check("--fail-on", "breaking", active: false).exitCode == 64)
         }
     }
@@ -100,8 +99,8 @@ import Testing
             let fresh = try await test.check("SHIPSHAPE_LEDGER=\(ledger)", "SHIPSHAPE_LIMIT=5")
             #expect(fresh.exitCode == 0, "\(fresh.output)")
             #expect(
-                fresh.output.contains(
-                    "5 in the ledger, 1 certain, 0 possible: projected 1, at worst 1, headroom 4 of 5"))
+                fresh.output.contains("1 document will not sync (5 in the ledger now); sync stops at 5"),
+                "\(fresh.output)")
             #expect(fresh.output.contains("its ledger is empty when sync is enabled again"))
         }
     }
@@ -185,7 +184,7 @@ import Testing
                 check.output.hasPrefix(
                     "Breaking: 1 of 1 change from v1 to v2. Documents that conformed before may be refused.\n"),
                 "\(check.output)")
-            #expect(check.output.contains("  documents  safe      Every document fits\n"))
+            #expect(!check.output.contains("  documents "))
             #expect(!check.output.contains("UI") && !check.output.contains("sync"))
         }
     }
