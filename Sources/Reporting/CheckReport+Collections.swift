@@ -33,7 +33,7 @@ extension CheckReport {
     /// document fails or might fail.
     func uniform(_ collection: Collection) -> (documents: Int, words: String)? {
         let counts = collection.counts
-        guard collection.groups.isEmpty, counts.certain + counts.possible == 0,
+        guard collection.groups.isEmpty, !absent.contains(collection.namespace), counts.certain + counts.possible == 0,
             collection.reading.exactCount.map({ $0 == counts.read }) ?? true
         else { return nil }
         let arrives = rules.engine.map { $0 != .deviceSync } ?? false
@@ -62,6 +62,8 @@ extension CheckReport {
         if let engine = rules.engine, engine != .deviceSync {
             let possible = counts.possible > 0 ? ["\(counts.possible.grouped) might not arrive unchanged"] : []
             let clauses = counts.clauses(on: engine, hasSchema: rules.hasSchema) + possible
+            // The headline says the same of a single collection.
+            if collections.count == 1, !clauses.isEmpty { return read }
             return "\(read), \(clauses.isEmpty ? "all arrive" : clauses.joined(separator: ", "))"
         }
         let excepted = counts.excepted > 0 ? ", \(counts.excepted.grouped) excepted" : ""

@@ -44,9 +44,6 @@ extension String {
     /// The length of the longest word, which is the least width that the text can be wrapped to.
     var longestWord: Int { Self.words(of: self[...]).map(\.count).max() ?? 0 }
 
-    /// The text, with its end cut off if it is longer than two lines of a terminal.
-    var shortened: String { count > 160 ? prefix(159) + "…" : self }
-
     package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
     /// Returns the words in indented lines that fit the terminal; a longer word has a line of its own.

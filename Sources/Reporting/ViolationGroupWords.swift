@@ -44,10 +44,15 @@ struct ViolationGroupWords {
             samples: (0..<min(3, group.sampleIDs.count)).compactMap(sample),
             details: [equalKeys, proof, exception].compactMap(\.self),
             asides: [EngineRule.named(violation.rule)?.remedy].compactMap(\.self),
-            cells: numbers + (hasLevel ? [Report.Cell(group.severity, level: level)] : []) + [
+            cells: numbers + (hasLevel ? [severity(level)] : []) + [
                 Report.Cell("\(violation.rule)"), .code("\(violation.path)"), Report.Cell(violation.expected),
                 Report.Cell(violation.found),
             ], filters: [command])
+    }
+
+    /// A cell with the outcome or the level; of the outcomes, only one that stops all users has the colour of an error.
+    private func severity(_ level: Report.Level) -> Report.Cell {
+        Report.Cell(group.severity, level: group.outcome.map { min(level, $0 == .halts ? .error : .warning) } ?? level)
     }
 
     /// A clause with the number of values that several documents have, and the most frequent ones; `nil` for a rule

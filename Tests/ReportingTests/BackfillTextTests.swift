@@ -29,7 +29,7 @@ import Testing
                   skipped, cannot be converted: 2, such as _id NumberLong("5")
 
                 default a.b: a value of type string
-                  skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
+                  nothing to do, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
 
                 Note: irreversible: "age" is converted in place
 
@@ -70,7 +70,7 @@ import Testing
                   skipped, cannot be converted: 2, such as _id NumberLong("5")
 
                 default a.b: a value of type string
-                  skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
+                  nothing to do, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
 
                 Note: irreversible: "age" is converted in place
 
@@ -150,7 +150,7 @@ import Testing
                   skipped, cannot be converted: 2, such as _id NumberLong("5")
 
                 default a.b: a value of type string
-                  skipped, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
+                  nothing to do, parent is missing: 29,856, such as _id ObjectId("507f1f77bcf86cd799439011"), 7, "x"
 
                 Note: irreversible: "age" is converted in place
 

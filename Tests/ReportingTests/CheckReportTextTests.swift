@@ -15,9 +15,9 @@ import Testing
         #expect(
             try text(.fixture()) == """
                 Sync itself will stop: the limit of 100,000 is reached.
-                  documents  unsafe    1,000 documents would stop syncing
                   limit      unsafe    100,000 documents will not sync (99,000 in the ledger now), at worst 100,005; \
                 sync stops at 100,000
+                  documents  unsafe    1,000 documents would stop syncing
 
                 app.Person: 200,000 documents read of about 200,010, 1,023 (0.52%) do not sync (1,000 not in the \
                 ledger), 5 (0.0025%) might not sync (5 not in the ledger)

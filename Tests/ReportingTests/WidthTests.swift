@@ -69,7 +69,7 @@ import Testing
         #expect(lines.count == (width == 50 ? 7 : 4), "\(lines)")
     }
 
-    /// A long text is wrapped within its column; texts that would become many lines follow below their row.
+    /// A long text is wrapped within its column.
     @Test func longCellsAreWrapped() {
         let columns = ["rule", "finding", "what to do"].map { Report.Column(title: $0) }
         let table = Report.Table(
@@ -83,11 +83,11 @@ import Testing
             ])
         #expect(
             lines(of: table, 40) == [
-                "  rule",
-                "  missing",
-                "    finding: the primary key is not",
-                "      listed in required",
-                "    what to do: list _id in required",
+                "  rule     finding        what to do",
+                "  missing  the primary    list _id in",
+                "           key is not     required",
+                "           listed in",
+                "           required",
             ])
     }
 

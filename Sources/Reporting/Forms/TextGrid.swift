@@ -7,7 +7,7 @@ struct TextGrid {
     let paint: Paint
 
     private static let leastWidth = 12
-    private static let mostLines = 3
+    private static let mostLines = 6
 
     /// Returns the lines of the titles, and the lines of each row; every line is indented by two blanks.
     ///

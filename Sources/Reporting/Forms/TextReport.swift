@@ -23,7 +23,11 @@ package struct TextReport {
     /// The text without its end, which proposes the next commands.
     private var body: String {
         let notes = report.notes + report.warnings
-        var blocks = [[headline] + report.parts.flatMap(lines) + report.lines.map { "  \($0.printable)" }]
+        // What follows from the headline comes first.
+        let parts = report.parts.filter { $0.sentence == report.headline }
+        let others = report.parts.filter { $0.sentence != report.headline }
+        let ofParts = (isCompact ? parts + others : report.parts).flatMap(lines)
+        var blocks = [[headline] + ofParts + report.lines.map { "  \($0.printable)" }]
         blocks += report.figures.series.filter(\.showsLatest).map(lines)
         blocks += report.tables.filter { !$0.rows.isEmpty }.map(lines)
         blocks +=
@@ -46,7 +50,7 @@ package struct TextReport {
 
     /// Returns a line with the part of the verdict, and lines with its reasons.
     ///
-    /// In the compact form, a part that is plainly safe or that the user did not ask for has no line, and a part without
+    /// In the compact form, a part that is plainly safe or that the user did not ask for has no line. A part without
     /// figures that the headline states has only lines with its reasons.
     private func lines(_ part: Report.Part) -> [String] {
         let reasons = part.reasons.map { "    \($0.printable)" }
@@ -92,7 +96,7 @@ package struct TextReport {
                 let asides = finding.commands.isEmpty ? finding.asides : []
                 let lines =
                     isCompact
-                    ? [(asides + finding.remarks).map(\.printable.shortened).joined(separator: "; ")] + finding.commands
+                    ? [(asides + finding.remarks).map(shortened).joined(separator: "; ")] + finding.commands
                     : asides + below(finding)
                 return ["  " + (finding.level > .notice ? paint(finding.level, message) : message)]
                     + lines.filter { !$0.isEmpty }.map { "    \($0.printable)" }
@@ -115,6 +119,11 @@ package struct TextReport {
             return (cells: cells, below: isAdvised ? finding.commands : below(finding))
         }
         return grid(columns, rows)
+    }
+
+    /// Returns a detail of a finding; a step whose end is cut off if it is longer than two lines of a terminal.
+    private func shortened(_ detail: String) -> String {
+        detail.contains("{") && detail.count > 160 ? detail.prefix(159) + "…" : detail
     }
 
     private func below(_ finding: Report.Finding) -> [String] {
@@ -145,28 +154,39 @@ package struct TextReport {
             }
     }
 
-    /// The lines with the advice on the findings; findings with the same rule and the same advice share their lines.
+    /// The lines with the advice on the findings; findings with the same rule and the same advice share them, and each
+    /// detail has a line with the rules to which it applies.
     ///
     /// The worst findings come first.
     private var advice: [String] {
         let findings = report.sections.flatMap { section in
             section.columns.firstIndex(where: \.isAdvice).map { column in
                 section.findings.map {
-                    (finding: $0, lines: [$0.cells[column].text] + $0.details, subject: "\(section.name) \($0.subject)")
+                    (finding: $0, advice: $0.cells[column].text, subject: "\(section.name) \($0.subject)")
                 }
             } ?? []
         }
-        let kinds = findings.grouped { [$0.finding.code] + $0.lines }.map(\.elements)
-        guard !kinds.isEmpty else { return [] }
-        let sorted = Report.Level.allCases.reversed().flatMap { level in
-            kinds.filter { $0[0].finding.level == level }
+        let unsorted = findings.grouped { [$0.finding.code, $0.advice] + $0.finding.details }.map(\.elements)
+        guard !unsorted.isEmpty else { return [] }
+        let kinds = Report.Level.allCases.reversed().flatMap { level in
+            unsorted.filter { $0[0].finding.level == level }
         }
+        let names = kinds.map { kind in
+            let isOnly = kinds.count { $0[0].finding.code == kind[0].finding.code } == 1
+            let more = kind.count > 3 ? " and \((kind.count - 3).grouped) more" : ""
+            let subjects = kind.prefix(3).map(\.subject).joined(separator: ", ").printable + more
+            return (code: kind[0].finding.code, subjects: subjects, isOnly: isOnly)
+        }
+        let details = kinds.indices.flatMap { kind in
+            kinds[kind][0].finding.details.map { (line: $0, kind: kind) }
+        }.grouped(by: \.line).map { (line: $0.key, kinds: $0.elements.map(\.kind)) }.grouped(by: \.kinds)
         return [paint.bold("What to do")]
-            + sorted.flatMap { kind in
-                let more = kind.count > 3 ? " and \((kind.count - 3).grouped) more" : ""
-                let subjects = kind.prefix(3).map(\.subject).joined(separator: ", ").printable
-                return ["  \(paint(kind[0].finding.level, kind[0].finding.code)): \(subjects)\(more)"]
-                    + kind[0].lines.map { "    \($0.printable)" }
+            + zip(kinds, names).flatMap { kind, name in
+                ["  \(paint(kind[0].finding.level, name.code)): \(name.subjects)", "    \(kind[0].advice.printable)"]
+            }
+            + details.flatMap { kinds, lines in
+                let names = kinds.map { names[$0].isOnly ? names[$0].code : "\(names[$0].code) \(names[$0].subjects)" }
+                return ["  For \(names.joined(separator: ", ")):"] + lines.map { "    \($0.line.printable)" }
             }
     }
 }

@@ -79,8 +79,8 @@ extension Report {
         /// Whether the text format shows the findings' messages instead of tables, because the cells are too long for a
         /// terminal.
         package var listsFindings = false
-        /// Whether the text format, except in a report file, shows the findings of all sections in one table, and at most
-        /// as many as fit on two screens; or, if it lists the findings, each with its details in one line.
+        /// Whether the text format, except in a report file, shows the findings of all sections in one table, and at
+        /// most as many as fit on two screens; or, if it lists the findings, each with its details in one line.
         package var isCompact = false
         /// Whether the text format shows the filters of the findings, as a report file always does.
         package var showsFilters = false

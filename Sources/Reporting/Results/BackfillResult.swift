@@ -133,19 +133,23 @@ package struct BackfillResult: Reportable {
 
     /// A few sample documents, with the fields that the job changes, as they are before the change and after it.
     private var samples: Report.Table {
-        func text(_ value: BSONValue?) -> String {
-            guard let value else { return "missing" }
-            return showsValues ? value.shellText : value.type.description
-        }
-        return Report.Table(
+        Report.Table(
             title: "For example", columns: ["_id", "change"],
             rows: found.samples.map { sample in
-                let changes = zip(sample.before, sample.after).filter { $0.value != $1.value }.map { before, after in
-                    "\(before.path) \(text(before.value)) → \(text(after.value))"
-                }
-                return [Report.Cell(sample.id.shellText), Report.Cell(changes.joined(separator: ", "))]
+                let changes = zip(sample.before, sample.after).flatMap { before, after in
+                    ValueChange.all(from: before.value, to: after.value, at: "\(before.path)")
+                }.map { showsValues ? $0.values : $0.types }
+                let shown = changes.grouped { $0 }.map(\.key)
+                let more = shown.count > Self.mostChanges ? [", …"] : []
+                return [
+                    Report.Cell(sample.id.shellText),
+                    Report.Cell(shown.prefix(Self.mostChanges).joined(separator: ", ") + more.joined()),
+                ]
             })
     }
+
+    /// The most changes of one sample document that are shown.
+    private static var mostChanges: Int { 5 }
 
     private var waits: Report.Table {
         Report.Table(
@@ -244,7 +248,8 @@ extension [StepCount] {
                 name: step.step, columns: .skipped,
                 findings: step.skipped.filter { $0.count > 0 }.map { left in
                     var finding = Report.Finding(
-                        "skipped", left.reason, left.count, left.samples, isTrouble: left.isTrouble)
+                        left.isTrouble ? "skipped" : "nothing to do", left.reason, left.count, left.samples,
+                        isTrouble: left.isTrouble)
                     finding.details = CompiledStep.Reason(rawValue: left.reason)?.remedy.map { [$0] } ?? []
                     return finding
                 })

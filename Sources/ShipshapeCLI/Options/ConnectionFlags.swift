@@ -104,9 +104,9 @@ struct OfflineFlags: ParsableArguments {
         let settings = Settings.current
         guard !asks else { return }
         if let variable = settings.unsetVariable {
-            Console.error("note: the deployment was not asked, because \(variable) is not set: set it to \(gain)")
+            Console.error("Note: the deployment was not asked, because \(variable) is not set: set it to \(gain)")
         } else if offline, settings.uri?.isEmpty == false {
-            Console.error("note: the deployment was not asked: leave out --offline to \(gain)")
+            Console.error("Note: the deployment was not asked: leave out --offline to \(gain)")
         }
     }
 }

@@ -15,7 +15,7 @@ struct OutputFlags: ParsableArguments {
 
     @Flag(
         name: .shortAndLong,
-        help: "Show no progress and no notes; waits, warnings and errors are still shown.")
+        help: "Show only the verdict, in a line; waits, warnings and errors are still shown.")
     var quiet = false
 
     /// Whether the result is in a format for programs or is also written to a report file.
@@ -39,6 +39,7 @@ struct OutputFlags: ParsableArguments {
         layout.isPlain = !Console.speaksUnicode
         layout.hidesNotes = quiet
         let text = output.text(of: result, layout)
+        if quiet, output == .text { for warning in result.report.warnings { Console.error("Note: \(warning)") } }
         try show(output == .text ? TerminalText.safe(text, isColored: isColored) : text, reporting: result)
     }
 

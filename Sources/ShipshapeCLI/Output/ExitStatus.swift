@@ -137,7 +137,9 @@ enum ExitStatus: Int32, Error {
         // code 1.
         if parsed == .validationFailure {
             if Console.speaksJSON { fail(ConnectionStringMask.mask(Shipshape.message(for: error)), .usage) }
-            let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error))
+            // Every error of the program has the same prefix.
+            let text = ConnectionStringMask.mask(Shipshape.fullMessage(for: error)).replacing(
+                "Error: ", with: "shipshape: ", maxReplacements: 1)
             // The text may quote an argument anywhere. If an argument has characters that must be escaped, the whole
             // text is therefore escaped, including its line breaks.
             let isPlain = CommandLine.arguments.allSatisfy { $0 == $0.printable }

@@ -152,7 +152,7 @@ import Testing
             for example in examples {
                 #expect(example.hasPrefix((["  shipshape"] + command).joined(separator: " ")), "\(command): \(example)")
                 let run = try await run(example: example, in: folder)
-                #expect(!run.errors.hasPrefix("Error: "), "\(example): \(run.errors)")
+                #expect(!run.errors.contains("Usage: "), "\(example): \(run.errors)")
                 #expect(run.exitCode != nil && run.exitCode != 70, "\(example): \(run.errors)")
             }
         }
@@ -162,7 +162,7 @@ import Testing
         let folder = try CommandLineFolder()
         defer { folder.remove() }
         let run = try await run(example: "  shipshape check schemas/v2 --activ schemas/v1", in: folder)
-        #expect(run.errors.hasPrefix("Error: Unknown option '--activ'"), "\(run.errors)")
+        #expect(run.errors.hasPrefix("shipshape: Unknown option '--activ'"), "\(run.errors)")
     }
 
     @Test func aFlagThatIsRepeatableMayBeGivenTwice() async throws {
@@ -216,7 +216,7 @@ import Testing
         let run = try await Program.run(arguments)
         #expect(run.exitCode == 64)
         #expect(run.output == "")
-        #expect(run.errors.hasPrefix("Error: "))
+        #expect(run.errors.hasPrefix("shipshape: "))
         #expect(run.errors.contains(message), "\(run.errors)")
     }
 

@@ -59,14 +59,14 @@ import Testing
         let pets: [BSONDocument] = [["_id": 1, "name": "Rex"], ["_id": 2]]
         let plain = try await check(people: people, pets: pets)
         #expect(!plain.output.contains("link-dangling"))
-        #expect(plain.output.contains("link-type  pets[]"))
+        #expect(plain.output.contains(/link-type +pets/))
         let run = try await check(people: people, pets: pets, ["--follow-links", "--filters"])
         #expect(run.exitCode == 1)
         #expect(run.output.contains("link-dangling           pets[]  link to"))
         #expect(run.output.contains("link-target-unsyncable  pets[]  link to"))
         #expect(run.output.contains(/link-dangling .* 2\n/))
         #expect(run.output.contains(/link-target-unsyncable .* 3\n/))
-        #expect(run.output.hasPrefix("2 documents would stop syncing."))
+        #expect(run.output.hasPrefix("2 documents would stop syncing: Person 1, Pet 1.\n"))
         #expect(run.output.contains("  // finds more than these"))
     }
 
@@ -77,7 +77,7 @@ import Testing
         let pets = (0..<2_000).map { ["_id": .integer($0), "name": "Rex"] as BSONDocument }
         let run = try await check(people: people, pets: pets, ["--follow-links", "SHIPSHAPE_THREADS=3"])
         #expect(run.exitCode == 0)
-        #expect(run.output.contains("1,000  info   link-dangling  pets[]"))
+        #expect(run.output.contains(/1,000 +33.4% +info +link-dangling +pets/))
     }
 
     @Test func aDumpHasNoIndexToFollowLinksWith() async throws {

@@ -41,7 +41,7 @@ import Testing
             #expect(try await test.folderRows().map { $0[1] } == ["applied, then undone"])
             let run = try await test.backfillFolder()
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("note: job.yml: job \"job\" was undone at "), "\(run.errors)")
+            #expect(run.errors.contains("Note: job.yml: job \"job\" was undone at "), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ["$exists": true]]) == 0)
         }
     }

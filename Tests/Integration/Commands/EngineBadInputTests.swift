@@ -86,8 +86,8 @@ import Testing
         }
     }
 
-    @Test func withoutACodeAllAreListed() async throws {
-        let run = try await Program.run(["explain"])
+    @Test func allCodesAreListed() async throws {
+        let run = try await Program.run(["explain", "rules"])
         #expect(run.exitCode == 0)
         for code in ["required-missing", "too-long", "rxdb-id", "id-type", "type-renamed", "rare-type", "veto", "75"] {
             #expect(run.output.contains("  \(code)\n"), "\(code)")

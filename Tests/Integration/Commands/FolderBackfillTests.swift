@@ -57,7 +57,7 @@ import Testing
                 "2-draft.yml", "# A DRAFT:\n# job: 2-draft\n# collection: a.b\n# steps:\n  # - unset: {field: x}\n")
             let run = try await test.backfillFolder()
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.errors.contains("note: 2-draft.yml is not run, because it is a draft"), "\(run.errors)")
+            #expect(run.errors.contains("Note: 2-draft.yml is not run, because it is a draft"), "\(run.errors)")
             #expect(try await test.applied() == Self.versions)
             let alone = try await test.backfill("2-draft")
             #expect(alone.exitCode == 65)
@@ -106,7 +106,7 @@ import Testing
             ])
             try #require(undo.exitCode == 0, "\(undo.errors)")
             let run = try await test.backfillFolder("--again", "--until", "1-email")
-            #expect(run.errors.contains("note: 1-email.yml:"), "\(run.errors)")
+            #expect(run.errors.contains("Note: 1-email.yml:"), "\(run.errors)")
             #expect(try await test.database.count("people", ["email": ""]) == 200)
         }
     }
@@ -180,7 +180,7 @@ import Testing
             let run = try await test.backfillFolder()
             #expect(run.exitCode == 0)
             #expect(
-                run.errors.contains("note: 2-years.yml comes before jobs that were applied, but was not applied itself")
+                run.errors.contains("Note: 2-years.yml comes before jobs that were applied, but was not applied itself")
             )
             #expect(try await test.applied() == Self.versions)
         }

@@ -57,7 +57,7 @@ import Testing
         #expect(asked.exitCode == 69, "\(asked.errors)")
         let run = try await Program.run([command, "old", "new", "--offline"], environment: variables, in: folder.path)
         #expect(run.exitCode == 0, "\(run.errors)")
-        #expect(run.errors.contains("note: the deployment was not asked: leave out --offline to "), "\(run.errors)")
+        #expect(run.errors.contains("Note: the deployment was not asked: leave out --offline to "), "\(run.errors)")
         for flags in [["--quiet"], ["-o", "json"]] {
             let silent = try await Program.run(
                 [command, "old", "new", "--offline"] + flags, environment: variables, in: folder.path)
@@ -67,7 +67,7 @@ import Testing
         let unset = try await Program.run([command, "old", "new"], in: folder.path)
         #expect(unset.exitCode == 0, "\(unset.errors)")
         #expect(
-            unset.errors.contains("note: the deployment was not asked, because MONGODB_URI is not set: set it to "),
+            unset.errors.contains("Note: the deployment was not asked, because MONGODB_URI is not set: set it to "),
             "\(unset.errors)")
         let file = try await Program.run(
             [command, "old", "new"], environment: ["MONGODB_URI": "mongodb://127.0.0.1:1/"], in: folder.path)

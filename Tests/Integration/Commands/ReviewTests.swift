@@ -100,12 +100,13 @@ import Testing
             #expect(text.contains("\nreviewed: false\n"), "\(text)")
             #expect(
                 text.contains(
-                    "default: {field: level, value: 0, when: missingOrNull}\n    review: \"the zero value of int\"\n"
+                    "default: {field: level, value: 0, when: missingOrNull}\n"
+                        + "    review: \"the plan chose the zero value of int\"\n"
                 ),
                 "\(text)")
             #expect(!text.contains("- default: {field: kind"), "\(text)")
             #expect(
-                planned.output.contains("give one of \"guest\", \"member\" with --default"), "\(planned.output)")
+                planned.output.contains("One of \"guest\", \"member\" for all: --default"), "\(planned.output)")
             // The job file states the rename of `age` to `years`, because two texts of the run need it: a note, which
             // must not report a removal of `age`, and the proposed next command.
             #expect(text.contains("\nrenames: [\"\(test.database.name).people.age=years\"]\n"), "\(text)")

@@ -28,7 +28,7 @@ import Testing
     ) {
         #expect(run.exitCode == code, "\(run.errors)", sourceLocation: sourceLocation)
         for text in text { #expect(run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation) }
-        let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("shipshape: ") || $0.hasPrefix("Error: ") }
+        let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("shipshape: ") }
         #expect(lines.count == 1, "\(run.errors)", sourceLocation: sourceLocation)
         #expect(run.output == "", sourceLocation: sourceLocation)
     }

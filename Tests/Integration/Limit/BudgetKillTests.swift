@@ -62,7 +62,7 @@ import Testing
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let state = try await test.state.documents("harm")
             let dry = try await BudgetCase.run(test, "--dry-run")
-            #expect(dry.output.contains("30 in the ledger + 0 pending"), "\(dry.output) \(dry.errors)")
+            #expect(dry.output.contains("30 in the ledger and 0 pending"), "\(dry.output) \(dry.errors)")
             #expect(try await test.state.documents("harm") == state)
         }
     }

@@ -9,7 +9,7 @@ import Testing
             let run = try await BudgetCase.run(test)
             #expect(run.exitCode == 1)
             for text in [
-                "would make 200 documents unsyncable", "room for 79", "20 in the ledger", "under 100",
+                "would make 200 documents unsyncable", "room for 79", "20 in the ledger", "stops at 100",
                 "--allow-unsync 200",
             ] { #expect(run.errors.contains(text), "\(run.errors)") }
             #expect(try await !test.hasState())
@@ -53,7 +53,7 @@ import Testing
             try await BudgetCase.unsync(try await BudgetCase.unsyncable(test), in: test)
             let again = try await BudgetCase.run(test, "--allow-unsync", "200")
             #expect(again.exitCode == 75)
-            #expect(again.output.contains("99 in the ledger + 0 pending"), "\(again.output)")
+            #expect(again.output.contains("99 in the ledger and 0 pending"), "\(again.output)")
             #expect(try await BudgetCase.unsyncable(test).count == 79)
             // The ledger loses the twenty entries from before the job, as if users had repaired these documents. The
             // limit then allows twenty more documents.
@@ -70,7 +70,7 @@ import Testing
         try await BudgetCase.withTasks(ledger: 50) { test in
             let stopped = try await BudgetCase.run(test, "SHIPSHAPE_LEDGER=none", "--allow-unsync", "200")
             #expect(stopped.exitCode == 75)
-            #expect(stopped.output.contains("no ledger + 99 pending"))
+            #expect(stopped.output.contains("no ledger and 99 pending"))
             #expect(try await BudgetCase.unsyncable(test).count == 99)
         }
     }

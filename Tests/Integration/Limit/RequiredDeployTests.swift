@@ -119,7 +119,7 @@ import Testing
             let early = try await Program.run(["backfill", jobs.string] + words)
             #expect(
                 early.errors.contains(
-                    "note: after-deploy/a-tasks.yml is not run, because it waits for the deploy of its next schema"),
+                    "Note: after-deploy/a-tasks.yml is not run, because it waits for the deploy of its next schema"),
                 "\(early.errors)")
             #expect(early.output.hasPrefix("1 job applied, 1 job waits for the deploy.\n"), "\(early.output)")
             let record = "shipshape job deployed --yes \(jobs.appending("tasks.yml")), and backfill again"

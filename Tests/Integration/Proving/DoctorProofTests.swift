@@ -116,7 +116,7 @@ import Testing
             }
             #expect(try await test.database.documents("people") == expected)
             let quiet = try await test.backfill(flags: ["--prove", "--quiet"], plant: "operator:$split#1")
-            #expect(quiet.output.contains(sentence), "\(quiet.output)")
+            #expect(quiet.errors.contains(sentence), "\(quiet.errors)")
             let json = try await test.backfill(flags: ["--prove", "--output", "json"], plant: "operator:$split#1")
             let report = try JSONValue(json.output)
             #expect(report["disagreement"]?.text?.contains(sentence) == true, "\(report)")

@@ -267,7 +267,7 @@ import Testing
             #expect(try await test.once().exitCode == 1)
             #expect(try await test.entries().count == 49)
             let again = try await backfill("--allow-unsync", "100")
-            #expect(again.output.contains("49 in the ledger + 0 pending"), "\(again.output)\(again.errors)")
+            #expect(again.output.contains("49 in the ledger and 0 pending"), "\(again.output)\(again.errors)")
             #expect(try await converted() == 39)
         }
     }

@@ -33,7 +33,7 @@ struct FolderBackfill {
             ? try JobFolder.read(at: command.jobs[0], assuming: AppSettings.assumptions)
             : try JobFolder.read(command.jobs, assuming: AppSettings.assumptions)
         for draft in jobs.drafts where !command.output.quiet {
-            Console.error("note: \(draft.printable) is not run, because it is a draft: all its steps are comments")
+            Console.error("Note: \(draft.printable) is not run, because it is a draft: all its steps are comments")
         }
         let isDryRun = command.preview.dryRun
         var places = WorkPlaces(state: StateDatabase.name)
@@ -47,7 +47,7 @@ struct FolderBackfill {
         do {
             plan = try await .read(jobs, from: registry, isDeployed: command.deployed, again: command.several.again)
         } catch let error as MongoError where isDryRun && error.isAuthorization {
-            Console.error("note: the user is not allowed to read the state database, so each job counts as pending")
+            Console.error("Note: the user is not allowed to read the state database, so each job counts as pending")
             plan = MigrationPlan(jobs, applied: [], aftermath: [:], waitingForDeploy: [], again: false)
         }
         try plan.checkUnchanged()
@@ -80,22 +80,22 @@ struct FolderBackfill {
     private func notes(_ plan: MigrationPlan, _ pending: [JobFolder.Entry]) {
         for item in plan.items {
             guard item.applied != nil, let refusal = item.aftermath?.undone else { continue }
-            Console.error("note: \(item.entry.file): \(refusal.message)")
+            Console.error("Note: \(item.entry.file): \(refusal.message)")
         }
         for item in plan.items where item.isLeftAfterDeploy {
             Console.error(
-                "note: \(item.entry.file) is not run again after the deploy, because a schema that it names changed "
+                "Note: \(item.entry.file) is not run again after the deploy, because a schema that it names changed "
                     + "since it was applied")
         }
         for entry in plan.waiting {
             Console.error(
-                "note: \(entry.file) is not run, because it waits for the deploy of its next schema; "
+                "Note: \(entry.file) is not run, because it waits for the deploy of its next schema; "
                     + "--deployed states it")
         }
         let late = plan.late.filter { entry in pending.contains { $0.name == entry.name } }
         for entry in late {
             Console.error(
-                "note: \(entry.file) comes before jobs that were applied, but was not applied itself: it runs now")
+                "Note: \(entry.file) comes before jobs that were applied, but was not applied itself: it runs now")
         }
     }
 

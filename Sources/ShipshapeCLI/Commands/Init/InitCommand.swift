@@ -73,7 +73,7 @@ struct InitCommand: OfflineCommand {
             var outcome = CommandOutcome.text(
                 (files.map { "wrote \($0.0)" } + ["", "Next:"] + project.nextCommands.map { "  \($0)" })
                     .joined(separator: "\n"))
-            outcome.after = { for note in notes.compactMap(\.self) { Console.error("note: \(note)") } }
+            outcome.after = { for note in notes.compactMap(\.self) { Console.error("Note: \(note)") } }
             return outcome
         }
     }

@@ -69,7 +69,7 @@ struct ModelsCommand: ConnectedCommand {
             let result = ModelsResult(language, in: out, files: files, notes: serverSchema.notes + classes.notes)
             var outcome = CommandOutcome.result(result)
             if out == nil, output.output == .text {
-                if !output.quiet { for note in result.notes { Console.error("note: \(note)") } }
+                if !output.quiet { for note in result.notes { Console.error("Note: \(note)") } }
                 outcome.text = files.map(\.text).joined(separator: "\n")
             }
             return outcome

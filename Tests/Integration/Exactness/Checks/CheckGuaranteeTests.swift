@@ -44,7 +44,7 @@ import Testing
             let arguments = try folder.check(database, on: mongod).map { $0 == mongod.uri ? uri : $0 }
             let run = try await Program.run(arguments + ["--count-groups", "SHIPSHAPE_PREFILTER=true"])
             #expect(run.exitCode == 1, "\(run.errors)")
-            #expect(run.output.contains(".person: 1 document read of about 1, 1 (100%) does not sync"), "\(run.output)")
+            #expect(run.output.contains(".person: 1 document read, 1 (100%) does not sync"), "\(run.output)")
             #expect(
                 run.output.contains(
                     "The collection might have been replaced during the check: the user lacks the privilege "
@@ -63,7 +63,7 @@ import Testing
             let run = try await Program.run(
                 try folder.check(database, on: mongod).map { $0 == mongod.uri ? uri : $0 })
             #expect(run.exitCode == 0, "\(run.errors)")
-            #expect(run.output.contains("Consistent as of "))
+            #expect(run.output.contains(", consistent as of "))
             #expect(!run.output.contains("Not a point-in-time result"))
         }
     }
