@@ -17,8 +17,8 @@ import Testing
             text(.fixture(.done), next: ["Next: shipshape check v2"]) == """
                 job person-v2 on app.Person: done
                   changed 1,790 of 100,000 documents in 20 chunks, 5.8 s
-                  made 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger and \
-                10 pending; the job stops at 90,000)
+                  made 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger \
+                and 10 pending; the job stops at 90,000)
 
                 Steps:
                   step                                 to change  remaining
@@ -138,8 +138,8 @@ import Testing
             BackfillPlan.fixture(resumesAfter: 12).text == """
                 job person-v2 on app.Person: 1,790 of 100,000 documents need it
                   resumes after 12 chunks of earlier runs
-                  makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger and \
-                10 pending; the job stops at 90,000)
+                  makes 1,200 documents unsyncable under the active schema (unsynced documents: 1,292 in the ledger \
+                and 10 pending; the job stops at 90,000)
 
                 Steps:
                   step                                 to change

@@ -4,8 +4,7 @@ import Reporting
 import ServerSchema
 import Testing
 
-/// Tests that a check fits on few lines of 80 columns, however many findings and collections it has, and that nothing is
-/// lost where it is kept.
+/// Tests that a check fits on few lines of 80 columns, however many findings and collections it has.
 @Suite struct CompactCheckTests {
     /// Returns a check with findings in the first collections of several, as evenly as possible.
     private func check(_ findings: Int, in failing: Int, of all: Int) -> CheckResult {
@@ -47,7 +46,7 @@ import Testing
         #expect(shown.allSatisfy { $0.count <= 80 })
         // Each finding is shown with a sample, or counted as one of the others.
         let rows = shown.count { $0.contains("required-missing") }
-        #expect(rows == shown.count { $0.contains(/ [0-9a-f]{24}$/) }, "\(shown.joined(separator: "\n"))")
+        #expect(rows == shown.count { $0.contains(/\ [0-9a-f]{24}$/) }, "\(shown.joined(separator: "\n"))")
         let others = shown.joined().firstMatch(of: /… and (\d+) more finding/).flatMap { Int($0.output.1) }
         #expect(rows + (others ?? 0) == findings)
         let silent = all - failing

@@ -13,7 +13,7 @@ struct CompactSections {
 
     /// The numbers of lines for up to ``fewFindings`` and for more; with the headline and the end they fit on 40 and 60
     /// lines.
-    private static let (fewLines, mostLines) = (30, 48)
+    private static let (fewLines, mostLines) = (29, 48)
     private static let fewFindings = 20
     private static let mostSections = 30
     private static let screen = 24

@@ -146,8 +146,10 @@ package struct CheckResult: Reportable {
                     name: name, value: groups.reduce(0) { $0 + ($1.violation.level == level ? $1.count : 0) },
                     level: level.reported)
             }
-            return (rule: rule, amounts: amounts, sum: amounts.reduce(0) { $0 + $1.value })
-        }.sorted { ($1.sum, $0.rule) < ($0.sum, $1.rule) }
+            // A rule by which documents halt the engine for all users comes first.
+            let rank = groups.contains { $0.outcome == .halts } ? 0 : 1
+            return (rule: rule, amounts: amounts, rank: rank, sum: amounts.reduce(0) { $0 + $1.value })
+        }.sorted { ($0.rank, $1.sum, $0.rule) < ($1.rank, $0.sum, $1.rule) }
         let isUsed = (0..<3).map { place in rules.contains { $0.amounts[place].value > 0 } }
         return Report.Chart(
             title: "Findings, by rule", kind: "rule",

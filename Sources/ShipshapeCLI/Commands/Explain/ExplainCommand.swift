@@ -16,8 +16,8 @@ struct ExplainCommand: OfflineCommand {
             schema infer, a reason to wait, or an exit code. An error of a Prisma client, such as P2032, shows the \
             rules that lead to it. The topics are \(TopicPages.names.joined(separator: ", ")). \
             Other words find a recipe, which is a job file for a change with a document before and after it, and \
-            codes. If several kinds of schemas have a code, that of the schema in shipshape.yml is explained. Without a \
-            topic, the groups of codes are listed. Nothing is asked of a server or of the network.
+            codes. If several kinds of schemas have a code, that of the schema in shipshape.yml is explained. \
+            Without a topic, the groups of codes are listed. Nothing is asked of a server or of the network.
             """)
 
     @Argument(help: "A code as the program printed it, a topic, or words for a change.")
