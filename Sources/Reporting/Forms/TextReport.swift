@@ -166,27 +166,32 @@ package struct TextReport {
                 }
             } ?? []
         }
-        let unsorted = findings.grouped { [$0.finding.code, $0.advice] + $0.finding.details }.map(\.elements)
+        func details(_ finding: Report.Finding) -> [String] { layout.isKept ? finding.remarks : finding.details }
+        let unsorted = findings.grouped { [$0.finding.code, $0.advice] + details($0.finding) }.map(\.elements)
         guard !unsorted.isEmpty else { return [] }
         let kinds = Report.Level.allCases.reversed().flatMap { level in
             unsorted.filter { $0[0].finding.level == level }
         }
         let names = kinds.map { kind in
-            let isOnly = kinds.count { $0[0].finding.code == kind[0].finding.code } == 1
             let more = kind.count > 3 ? " and \((kind.count - 3).grouped) more" : ""
             let subjects = kind.prefix(3).map(\.subject).joined(separator: ", ").printable + more
-            return (code: kind[0].finding.code, subjects: subjects, isOnly: isOnly)
+            return (code: kind[0].finding.code, subjects: subjects)
         }
-        let details = kinds.indices.flatMap { kind in
-            kinds[kind][0].finding.details.map { (line: $0, kind: kind) }
+        let lines = kinds.indices.flatMap { kind in
+            details(kinds[kind][0].finding).map { (line: $0, kind: kind) }
         }.grouped(by: \.line).map { (line: $0.key, kinds: $0.elements.map(\.kind)) }.grouped(by: \.kinds)
         return [paint.bold("What to do")]
             + zip(kinds, names).flatMap { kind, name in
                 ["  \(paint(kind[0].finding.level, name.code)): \(name.subjects)", "    \(kind[0].advice.printable)"]
             }
-            + details.flatMap { kinds, lines in
-                let names = kinds.map { names[$0].isOnly ? names[$0].code : "\(names[$0].code) \(names[$0].subjects)" }
-                return ["  For \(names.joined(separator: ", ")):"] + lines.map { "    \($0.line.printable)" }
+            + lines.flatMap { kinds, lines in
+                let all = names.indices.grouped { names[$0].code }
+                // A code stands for all its kinds.
+                let named = kinds.grouped { names[$0].code }.map { code, own in
+                    let isWhole = all.contains { $0.key == code && $0.elements == own }
+                    return isWhole ? code : own.map { "\(code) \(names[$0].subjects)" }.joined(separator: ", ")
+                }
+                return ["  For \(named.joined(separator: ", ")):"] + lines.map { "    \($0.line.printable)" }
             }
     }
 }

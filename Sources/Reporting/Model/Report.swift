@@ -227,6 +227,8 @@ extension Report {
         package var samples: [String] = []
         /// Details that follow the message, one line each.
         package var details: [String] = []
+        /// The source of the rule, which the text format shows only in a report file; `nil` if it is not shown.
+        package var source: String?
         /// Further details.
         ///
         /// Only output formats without tables show them; formats with tables show the same facts in cells or other
@@ -241,9 +243,10 @@ extension Report {
 
         package var title: String { subject.isEmpty ? code : "\(code) \(subject)" }
 
-        /// A line with the samples, if there are any, and the details.
+        /// A line with the samples, if there are any, the details, and the source.
         package var remarks: [String] {
             (samples.isEmpty ? [] : ["such as _id \(samples.joined(separator: ", "))"]) + details
+                + [source].compactMap(\.self)
         }
     }
 

@@ -119,8 +119,8 @@ package struct DiffResult: Reportable {
             message: "\(change.description) (\(found.dialect.sides.server): \(change.server.word), "
                 + "\(found.dialect.sides.client)s: \(change.client.word))",
             details: [change.kind.consequenceWords].filter { !$0.isEmpty } + page
-                + ["Source: \(change.kind.source.words)."]
                 + [found.acceptanceWords(of: change)].compactMap { $0.map { "\($0)." } },
+            source: "Source: \(change.kind.source.words).",
             asides: [weight.map { "\($0)." }, hint, change.kind.advice].compactMap(\.self),
             cells: [
                 Report.Cell(change.server.word, level: change.server.level),

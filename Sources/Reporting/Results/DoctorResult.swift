@@ -28,9 +28,8 @@ package struct DoctorResult: Reportable {
             return ([paint.bold(area.rawValue)] + lines).joined(separator: "\n")
         }
         let verdict = paint(found.worst, headline)
-        let blocks = [verdict] + areas
-        let isLong = blocks.joined().count { $0 == "\n" } > 12
-        return (blocks + (isLong ? [verdict] : [])).joined(separator: "\n\n").fitted(to: layout.width) + "\n"
+        let blocks = [verdict] + (layout.hidesNotes ? [] : areas)
+        return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
     private static func mark(_ level: Report.Level, isPlain: Bool) -> String {

@@ -20,15 +20,6 @@ package struct ImportResult: Reportable {
         self.keepsStrings = keepsStrings
     }
 
-    /// Returns the result as text.
-    ///
-    /// If the layout hides notes, the text has no findings either, because every finding of an import is a note.
-    package func text(_ layout: TextLayout) -> String {
-        var report = report
-        if layout.hidesNotes { report.sections = [] }
-        return TextReport(report, layout).text
-    }
-
     package var json: JSONReport {
         JSONReport(
             "schema import",

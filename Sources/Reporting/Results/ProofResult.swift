@@ -54,6 +54,7 @@ package struct ProofResult: Reportable {
 
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
+        if layout.hidesNotes { return paint(level, headline).fitted(to: layout.width) + "\n" }
         let rows = proof.parts.map { part in
             [part.group.rawValue, part.amount, part.time, part.outcome].map { Report.Cell($0) }
         }
