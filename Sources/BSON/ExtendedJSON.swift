@@ -36,7 +36,11 @@ extension BSONDocument {
     /// - Parameter prefix: the number of these bytes; positions in errors do not count them.
     fileprivate init(extendedJSON text: String, prefix: Int) throws(BSONError) {
         try JSONObjectScanner.checkOneObject(text, prefix: prefix)
-        try self.init(LibBSON.parse(text), prefix: prefix)
+        guard let substituted = TypeOperators.substituted(in: text) else {
+            try self.init(LibBSON.parse(text), prefix: prefix)
+            return
+        }
+        try self.init(LibBSON.parse(substituted).map(TypeOperators.restored), prefix: prefix)
     }
 
     /// Reads one document from the UTF-8 text of one object, with no text before or after it.

@@ -84,6 +84,24 @@ import Testing
         #expect(try BSONDocument(extendedJSON: nested(98).extendedJSON()) == nested(98))
     }
 
+    @Test func anOperatorForTypesIsNotBinaryData() throws {
+        func expect(_ text: String, _ document: BSONDocument) throws {
+            #expect(try BSONDocument(extendedJSON: text) == document)
+        }
+        try expect(#"{"a": {"$type": "double"}}"#, ["a": ["$type": "double"]])
+        try expect(#"{"$type": ["array", 4], "b": 1}"#, ["$type": ["array", 4], "b": 1])
+        try expect(
+            #"{"$nor": [{ "$type" : "date", "$ne": {"$date": 5}}, {"a": {"$not": {"$type": 4}}}]}"#,
+            ["$nor": [["$type": "date", "$ne": .date(milliseconds: 5)], ["a": ["$not": ["$type": 4]]]]])
+        let text = #"{"$type": "array"}, \"$type\""#
+        let document: BSONDocument = ["a": ["$type": "array"], "b": .string(text), "$type": 5]
+        try expect(document.extendedJSON(.relaxed), document)
+        let binary: BSONValue = .binary(subtype: 5, bytes: [1])
+        try expect(
+            #"{"a": {"$type": "05", "$binary": "AQ=="}, "b": {"$type": "bool"}}"#,
+            ["a": binary, "b": ["$type": "bool"]])
+    }
+
     @Test func errorsThatLibBSONNamesWronglyAreRefused() throws {
         let id = ObjectID(high: 1, low: 2)
         for value: BSONValue in [.javascript("f()"), .javascriptWithScope("f()", [:]), .dbPointer("d.c", id)] {
