@@ -35,6 +35,8 @@ public struct CompiledSchema: Sendable {
     let links: [Link]
     /// The unique indexes that the collection shall get; none for an App Services schema.
     package private(set) var uniqueKeys: [UniqueKey]
+    /// Whether the collection is known to compare texts by their bytes, because it has no collation.
+    private(set) var comparesBytes = false
     /// The texts that findings show for each node: the path, and what the schema expects there.
     let texts: NodeTexts
 
@@ -121,8 +123,12 @@ public struct CompiledSchema: Sendable {
     }
 
     /// Returns the schema for a collection with a default collation, which its indexes have unless they state one.
-    package func with(collation: BSONDocument?) -> CompiledSchema {
+    /// - Parameters:
+    ///   - collation: The collation; `nil` if there is none, or if it is not known.
+    ///   - isKnown: Whether `nil` means that there is none.
+    package func with(collation: BSONDocument?, isKnown: Bool = false) -> CompiledSchema {
         var schema = self
+        schema.comparesBytes = isKnown && collation.map { $0["locale"] == "simple" } ?? true
         for index in uniqueKeys.indices where uniqueKeys[index].collation == nil {
             schema.uniqueKeys[index].collation = collation
         }

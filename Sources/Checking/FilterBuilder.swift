@@ -3,8 +3,8 @@ import ServerSchema
 
 /// Builders of aggregation expressions, as BSON values.
 ///
-/// The expressions are used instead of the match language, because its `null`, `$exists` and `$type` also look into
-/// arrays.
+/// The expressions can follow paths through arrays and dictionaries, and compute with values. Where neither is needed,
+/// a ``FieldQuery`` takes their place.
 enum Expression {
     static func type(_ value: BSONValue, is name: String) -> BSONValue { ["$eq": [["$type": value], .string(name)]] }
     static func isArray(_ value: BSONValue) -> BSONValue { ["$isArray": [value]] }
@@ -54,6 +54,16 @@ enum Expression {
     }
 }
 
+/// The filter of a violation group in two forms, which match the same documents.
+struct GroupFilter {
+    /// The filter as an aggregation expression or a `$jsonSchema`.
+    let long: BSONDocument
+    /// Whether the filter matches only the documents of the group.
+    let isExact: Bool
+    /// The condition on the value at the group's path; `nil` if no query operators express it.
+    var query: FieldQuery?
+}
+
 /// Builds the filter that finds the documents of a violation group: those with the same finding at the same path.
 struct FilterBuilder {
     let schema: CompiledSchema
@@ -64,11 +74,29 @@ struct FilterBuilder {
 
     /// Returns the filter for the documents with a finding, and whether it matches no other documents.
     func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
+        let forms = forms(for: located)
+        return (forms.short ?? forms.long, forms.isExact)
+    }
+
+    /// Returns both forms of a filter; the short one is `nil` if no query operators match the same documents.
+    func forms(
+        for located: FindingCollector.Located
+    ) -> (long: BSONDocument, short: BSONDocument?, isExact: Bool) {
+        let filter = groupFilter(for: located)
+        let path = schema.path(of: located)
+        // An expression for a longer path is cut off, so it matches other documents than a query for the whole path.
+        let query = path.steps.count <= Self.maximumSteps ? filter.query : nil
+        return (filter.long, query?.filter(at: path), filter.isExact)
+    }
+
+    private func groupFilter(for located: FindingCollector.Located) -> GroupFilter {
         if let plan = schema.engine, schema.engineRule(of: located) != nil { return filter(for: located, of: plan) }
-        if let key = schema.uniqueKey(of: located) { return (key.filter(for: located.finding.rule), false) }
-        if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located) }
+        if let key = schema.uniqueKey(of: located) {
+            return GroupFilter(long: key.filter(for: located.finding.rule), isExact: false)
+        }
+        if let plan = schema.jsonSchema { return SchemaSlice(plan: plan).filter(for: located, in: schema) }
         if let plan = schema.constraints, let located = schema.constraint(located) {
-            return SchemaSlice(plan: plan).filter(for: located)
+            return SchemaSlice(plan: plan).filter(for: located, in: schema)
         }
         let finding = located.finding
         let condition = ValueCondition(finding, in: schema)
@@ -76,12 +104,13 @@ struct FilterBuilder {
         let isWhole = steps.count <= Self.maximumSteps
         let isInTuple = schema.nodes[Int(finding.node)].flags.contains(.inTuple)
         if isWhole, finding.found.detail == .equalElements {
-            return (Self.filterForEqualElements(at: steps), !isInTuple)
+            return GroupFilter(long: Self.filterForEqualElements(at: steps), isExact: !isInTuple)
         }
         let expression = expression(steps.prefix(Self.maximumSteps), of: nil, depth: 1) { value in
             isWhole ? condition.holds(for: value) : ["$in": [["$type": value], ["array", "object"]]]
         }
-        return (["$expr": expression], condition.isExact && isWhole && !isInTuple)
+        return GroupFilter(
+            long: ["$expr": expression], isExact: condition.isExact && isWhole && !isInTuple, query: condition.query)
     }
 
     /// Returns a filter for the documents that have an array with equal elements at the path `steps`.

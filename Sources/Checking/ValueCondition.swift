@@ -9,6 +9,7 @@ struct ValueCondition {
     private let targets: [ReferenceTarget]
     /// The values that the schema lists in an enum at the finding's path; empty if there is no enum.
     private let members: [String]
+    private let comparesBytes: Bool
 
     init(_ finding: Finding, in schema: CompiledSchema) {
         self.finding = finding
@@ -16,6 +17,7 @@ struct ValueCondition {
         self.node = node
         targets = finding.rule == .mixedDBRef ? schema.references.map { ReferenceTarget($0, in: schema.table) } : []
         members = node.flags.contains(.enumeration) ? node.fields.names(in: schema) : []
+        comparesBytes = schema.comparesBytes
         isExact = true
         isExact = !isWider
     }
@@ -81,6 +83,20 @@ struct ValueCondition {
         // `$jsonSchema` for equal elements. Only the rules of engines and unique indexes cause the other findings;
         // ``EnginePlan`` and ``UniqueKey`` have their conditions.
         default: return isOfType
+        }
+    }
+
+    /// The condition of ``holds(for:)`` as a query; `nil` if no query operators express it.
+    var query: FieldQuery? {
+        switch found.detail {
+        case .none where finding.rule == .storedType && node.plain.contains(.objectId): nil
+        case .none, .noneFits, .severalFit, .increment: FieldQuery(found.type)
+        case .noMember: FieldQuery(found.type, outside: members.map { .string($0) }, comparesBytes: comparesBytes)
+        case .missing, .unusableDefault: .missing
+        case .sixteenBytes: found.queryOfSixteenBytes
+        case .exact, .inexact, .beyondInt32, .beyondInt64, .fraction, .notANumber, .infinity:
+            numericTarget.map { found.query(for: $0) } ?? FieldQuery(found.type)
+        default: nil
         }
     }
 

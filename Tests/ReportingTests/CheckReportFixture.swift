@@ -13,7 +13,7 @@ extension CheckReport {
             violation: Violation(
                 path: SchemaPath([.field("email")]), rule: Rule.requiredMissing.code, level: .certain,
                 expected: "string", found: "missing"),
-            count: certain, sampleIDs: [id, 7, "a\"b"], filter: ["$expr": ["$eq": [["$type": "$email"], "missing"]]],
+            count: certain, sampleIDs: [id, 7, "a\"b"], filter: ["email": ["$exists": false]],
             filterIsExact: true)
         let blob = ViolationGroup(
             violation: Violation(

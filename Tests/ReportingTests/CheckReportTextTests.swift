@@ -25,7 +25,7 @@ import Testing
                            such as _id
                   1,023    0.52%  certain   required-missing  email    string                missing                  \
                            507f1f77bcf86cd799439011
-                    db.getCollection("Person").find({ "$expr": { "$eq": [{ "$type": "$email" }, "missing"] } })
+                    db.getCollection("Person").find({ "email": { "$exists": false } })
                       5  0.0025%  possible  binary-subtype    blobs[]  binData of subtype 0  binData of subtype 5, not \
                 16 bytes  NumberLong("1099511627776")
                     db.getCollection("Person").find({ "$expr": { "$ne": ["$n", NaN] } })  // finds more than these

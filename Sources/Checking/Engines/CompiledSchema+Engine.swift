@@ -50,22 +50,25 @@ extension CompiledSchema {
 }
 
 extension FilterBuilder {
-    /// Returns a filter for the documents with a finding of the engine, and whether it matches only these documents.
-    func filter(
-        for located: FindingCollector.Located, of plan: EnginePlan
-    ) -> (document: BSONDocument, isExact: Bool) {
+    /// Returns a filter for the documents with a finding of the engine.
+    func filter(for located: FindingCollector.Located, of plan: EnginePlan) -> GroupFilter {
         let (finding, detail) = (located.finding, located.finding.found.detail)
         // The server has no operator that reads the second field of a name, or a name that is not UTF-8.
-        if detail == .invalidName || detail == .repeatedName { return (["$expr": true], false) }
+        if detail == .invalidName || detail == .repeatedName {
+            return GroupFilter(long: ["$expr": true], isExact: false)
+        }
         if let size = plan.size(for: finding) {
-            return (["$expr": ["$gt": [["$bsonSize": "$$ROOT"], size]]], detail == .larger)
+            return GroupFilter(
+                long: ["$expr": ["$gt": [["$bsonSize": "$$ROOT"], size]]], isExact: detail == .larger)
         }
         let steps = schema.path(of: located).steps
         let isWhole = steps.count <= Self.maximumSteps
         let expression = expression(steps.prefix(Self.maximumSteps), of: nil, depth: 1) { value in
             isWhole ? plan.condition(finding, value).expression : ["$in": [["$type": value], ["array", "object"]]]
         }
-        return (["$expr": expression], isWhole && plan.condition(finding, "$$ROOT").isExact)
+        return GroupFilter(
+            long: ["$expr": expression], isExact: isWhole && plan.condition(finding, "$$ROOT").isExact,
+            query: plan.query(finding))
     }
 }
 
@@ -81,21 +84,13 @@ extension EnginePlan {
         let found = finding.found
         let isOfType = Expression.type(value, is: "\(found.type)")
         func guarded(_ condition: BSONValue) -> (BSONValue, Bool) { (Expression.guarded(isOfType, condition), true) }
-        func outside(_ low: BSONValue, _ high: BSONValue) -> (BSONValue, Bool) {
-            guarded(["$or": [["$lt": [value, low]], ["$gt": [value, high]]]])
-        }
         switch found.detail {
         case .beyondInt64 where found.type == .timestamp: return guarded(["$gte": [value, .timestamp(1 << 63)]])
         case .notANumber, .infinity, .fraction, .beyondInt64:
             return guarded(Expression.and(found.number(value, for: .long)))
-        case .dateOutOfRange:
-            for test in tests where test.rule == finding.rule {
-                guard case .dateOutside(let low, let high) = test.test else { continue }
-                return outside(.date(milliseconds: low), .date(milliseconds: high))
-            }
-        case .numberOutOfRange:
-            let field = fields[Int(finding.node) - firstNode - 1]
-            return outside(.long(field.low), .long(field.high))
+        case .dateOutOfRange, .numberOutOfRange:
+            guard let (low, high) = range(of: finding) else { break }
+            return guarded(["$or": [["$lt": [value, low]], ["$gt": [value, high]]]])
         case .sixteenBytes: return guarded(found.subtypeOfSixteenBytes(value))
         case .moreFields:
             let tooMany = BSONValue.integer(most(.fields, finding) + 1)
@@ -106,6 +101,35 @@ extension EnginePlan {
         default: break
         }
         return (isOfType, false)
+    }
+
+    /// Returns the same condition as a query; `nil` if no query operators express it.
+    fileprivate func query(_ finding: Finding) -> FieldQuery? {
+        let found = finding.found
+        switch found.detail {
+        case .beyondInt64 where found.type == .timestamp:
+            return FieldQuery(found.type, [("$gte", .timestamp(1 << 63))])
+        case .notANumber, .infinity: return found.query(for: .long)
+        case .dateOutOfRange, .numberOutOfRange:
+            return range(of: finding).map { FieldQuery(found.type, failing: [("$gte", $0.low), ("$lte", $0.high)]) }
+        case .sixteenBytes: return found.queryOfSixteenBytes
+        case .missing: return .missing
+        case .fraction, .beyondInt64, .moreFields, .unfit: return nil
+        default: return FieldQuery(found.type)
+        }
+    }
+
+    /// Returns the lowest and the highest value that does not have the finding; `nil` if the plan states none.
+    private func range(of finding: Finding) -> (low: BSONValue, high: BSONValue)? {
+        if finding.found.detail == .numberOutOfRange {
+            let field = fields[Int(finding.node) - firstNode - 1]
+            return (.long(field.low), .long(field.high))
+        }
+        for test in tests where test.rule == finding.rule {
+            guard case .dateOutside(let low, let high) = test.test else { continue }
+            return (.date(milliseconds: low), .date(milliseconds: high))
+        }
+        return nil
     }
 
     /// Returns the size in bytes above which a document can have a finding; `nil` for one that depends on no size.

@@ -8,9 +8,8 @@ import ServerSchema
 struct SchemaSlice {
     let plan: JSONSchemaPlan
 
-    /// Returns the filter for the violation group of a finding, and whether it matches only the documents of this
-    /// group.
-    func filter(for located: FindingCollector.Located) -> (document: BSONDocument, isExact: Bool) {
+    /// Returns the filter for the violation group of a finding.
+    func filter(for located: FindingCollector.Located, in schema: CompiledSchema) -> GroupFilter {
         let node = Int(located.finding.node)
         // The rule `requiredMissing` has two causes. With the detail `missing`, the node's own field is absent. Without
         // that detail, the object at the end of a path lacks a required field.
@@ -18,12 +17,48 @@ struct SchemaSlice {
         if let path = topmostPath(of: node), !isMissing || path != node {
             // The filter holds the whole schema of the path. A filter for one keyword would match other documents,
             // because different values at the path may satisfy different keywords.
-            return (Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), false)
+            return GroupFilter(
+                long: Self.failing(around(plan.origins[path].schema.jsonSchema, at: path)), isExact: false)
         }
-        guard let leaf = leaf(of: located) else { return (Self.failing(plan.origins[0].schema.jsonSchema), false) }
+        guard let leaf = leaf(of: located) else {
+            return GroupFilter(long: Self.failing(plan.origins[0].schema.jsonSchema), isExact: false)
+        }
         // The object that lacks a required field is the field's parent, so the path of the filter ends at the parent.
         let end = located.finding.rule == .requiredMissing ? Int(plan.origins[node].parent) : node
-        return (Self.failing(around(leaf, at: end)), isExact(located.finding))
+        return GroupFilter(
+            long: Self.failing(around(leaf, at: end)), isExact: isExact(located.finding),
+            query: query(located.finding, comparesBytes: schema.comparesBytes))
+    }
+
+    /// Returns the condition of the filter as a query on the value at the finding's path; `nil` if no query operators
+    /// express it.
+    private func query(_ finding: Finding, comparesBytes: Bool) -> FieldQuery? {
+        let (node, type) = (Int(finding.node), finding.found.type)
+        let isAtPath = plan.lineage(of: node).allSatisfy { node in
+            switch plan.origins[node].step {
+            case .property(let name): ProofBuilder.isPlain(name)
+            case .combination: others(than: node) == nil
+            default: false
+            }
+        }
+        guard isAtPath, !plan.judgesWhole(node) else { return nil }
+        let constraints = plan.origins[node].schema.constraints
+        switch finding.rule {
+        case .requiredMissing: return .missing
+        case .typeMismatch: return FieldQuery(type)
+        case .belowMinimum:
+            let bound = constraints.minimum
+            return bound.number.map { FieldQuery(type, bound.isExclusive ? "$gt" : "$gte", failing: $0) }
+        case .aboveMaximum:
+            let bound = constraints.maximum
+            return bound.number.map { FieldQuery(type, bound.isExclusive ? "$lt" : "$lte", failing: $0) }
+        case .tooShort where constraints.length.minimum == 1 && comparesBytes: return FieldQuery(type, [("$eq", "")])
+        case .patternMismatch:
+            return constraints.pattern.map { FieldQuery(type, [("$nin", [.regex(pattern: $0, options: "")])]) }
+        case .notInEnum: return FieldQuery(type, outside: constraints.allowedValues ?? [], comparesBytes: comparesBytes)
+        case .tooFewItems where constraints.itemCount.minimum == 1: return FieldQuery(type, [("$size", 0)])
+        default: return nil
+        }
     }
 
     private static func failing(_ schema: BSONDocument) -> BSONDocument {

@@ -42,7 +42,7 @@ import Testing
         #expect(run.errors == "")
         #expect(run.output.hasPrefix("3 documents would stop syncing.\n"))
         #expect(run.output.contains("required-missing  name  string    missing  3\n"), "\(run.output)")
-        #expect(run.output.contains(".find({ \"$expr\": { \"$eq\": [{ \"$type\": \"$name\" }, \"null\"] } })\n"))
+        #expect(run.output.contains(#".find({ "name": { "$type": "null", "$not": { "$type": "array" } } })"# + "\n"))
     }
 
     @Test func possibleFindingsFailOnlyWhenStrict() async throws {

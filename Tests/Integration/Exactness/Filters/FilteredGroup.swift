@@ -24,7 +24,9 @@ struct FilteredGroup {
             change(&read)
             let compiled = CompiledSchema(read.collections[0], of: read, options: options)
             try await database.fill("a", documents)
-            let (groups, members) = try tally(documents, compiled)
+            let (tally, members) = try tally(documents, compiled)
+            let groups = tally.violationGroups
+            try await FilterForms(tally).compare(in: "a", documents, database)
             var found: [FilteredGroup] = []
             for group in groups {
                 // Two groups may have the same violation, for instance if two schemas apply to the same field. These
@@ -43,7 +45,7 @@ struct FilteredGroup {
 
     private static func tally(
         _ documents: [BSONDocument], _ schema: CompiledSchema
-    ) throws -> ([ViolationGroup], [Violation: Set<BSONValue>]) {
+    ) throws -> (Tally, [Violation: Set<BSONValue>]) {
         var options = Tally.Options()
         options.includesInfo = true
         var tally = Tally(schema, options: options)
@@ -54,7 +56,7 @@ struct FilteredGroup {
                 members[violation, default: []].insert(document["_id"] ?? .undefined)
             }
         }
-        return (tally.violationGroups, members)
+        return (tally, members)
     }
 }
 
