@@ -122,6 +122,18 @@ public struct CompiledSchema: Sendable {
         markUsableDefaults(compiler.defaults)
     }
 
+    /// Whether the indexes or the filters of the schema depend on the collection's default collation.
+    ///
+    /// Filters for values that an `enum` does not list, and for empty texts, compare texts.
+    package var dependsOnCollation: Bool {
+        !uniqueKeys.isEmpty || nodes.contains { $0.flags.contains(.enumeration) }
+            || [jsonSchema, constraints].contains { plan in
+                plan?.origins.contains {
+                    $0.schema.constraints.allowedValues != nil || $0.schema.constraints.length.minimum == 1
+                } ?? false
+            }
+    }
+
     /// Returns the schema for a collection with a default collation, which its indexes have unless they state one.
     /// - Parameters:
     ///   - collation: The collation; `nil` if there is none, or if it is not known.

@@ -25,12 +25,13 @@ package struct CollectionScan: Sendable {
     /// Reads the documents on several threads, and then judges those documents again that changed during the scan.
     /// - Throws: ``MongoError``, ``ScanStopped``, or ``BSONError`` for a damaged document.
     package func run() async throws -> ScanResult {
-        guard !schema.uniqueKeys.isEmpty else { return try await scan() }
+        guard schema.dependsOnCollation else { return try await scan() }
         var scan = self
-        scan.schema = try await schema.with(
-            collation: pool.withClient { client throws(MongoError) in
-                try client.readableCollection(namespace)?.collation
-            })
+        let collection = try await pool.withClient { client throws(MongoError) in
+            try client.readableCollection(namespace)
+        }
+        // Without a UUID, the server has not shown the options of the collection.
+        scan.schema = schema.with(collation: collection?.collation, isKnown: collection?.uuid != nil)
         return try await scan.scan()
     }
 

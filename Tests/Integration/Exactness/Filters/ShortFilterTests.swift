@@ -1,6 +1,8 @@
 import BSON
 import Checking
 import Conformance
+import Mongo
+import Scanning
 import ServerSchema
 import TestSupport
 import Testing
@@ -116,6 +118,30 @@ import Testing
         try await Mongod.shared.withDatabase { database in
             for names in [["age"], ["short"], ["o", "at"]] {
                 try await compare(schema, at: names, values, in: database)
+            }
+        }
+    }
+
+    /// A filter that compares texts is short only if the server shows that the collection has no collation.
+    @Test func aCollationDecidesHowTextsAreCompared() async throws {
+        try await Mongod.shared.withDatabase { database in
+            let collation: BSONDocument = ["locale": "en", "strength": 2]
+            try await database.run(["create": "collated", "collation": .object(collation)])
+            let documents: [BSONDocument] = [
+                ["_id": 1, "s": "OPEN"], ["_id": 2, "s": "open"], ["_id": 3, "s": ["x"]],
+            ]
+            let text = #"{"$jsonSchema": {"properties": {"s": {"bsonType": "string", "enum": ["OPEN"]}}}}"#
+            for name in ["plain", "collated"] {
+                try await database.fill(name, documents)
+                let namespace = database.namespace(name)
+                let read = try ServerSchema.read(text: text, namespace: namespace)
+                let scan = CollectionScan(
+                    CompiledSchema(read.collections[0]), of: namespace, on: database.pool, options: .init())
+                let groups = try await scan.run().tally.violationGroups
+                let group = try #require(groups.first { $0.violation.rule == .notInEnum })
+                let short: BSONDocument = ["s": ["$type": "string", "$nin": ["OPEN"], "$not": ["$type": "array"]]]
+                #expect((group.filter == short) == (name == "plain"), "\(group.filter)")
+                #expect(try await database.ids(group.filter, in: name) == [2])
             }
         }
     }
