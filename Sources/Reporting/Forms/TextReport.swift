@@ -96,8 +96,7 @@ package struct TextReport {
                 let asides = finding.commands.isEmpty ? finding.asides : []
                 let lines =
                     isCompact
-                    ? [(asides + finding.remarks).map(shortened).joined(separator: "; ")] + finding.commands
-                    : asides + below(finding)
+                    ? joined(asides.map(shortened) + finding.remarks) + finding.commands : asides + below(finding)
                 return ["  " + (finding.level > .notice ? paint(finding.level, message) : message)]
                     + lines.filter { !$0.isEmpty }.map { "    \($0.printable)" }
             }
@@ -121,10 +120,15 @@ package struct TextReport {
         return grid(columns, rows)
     }
 
-    /// Returns a detail of a finding; a step whose end is cut off if it is longer than two lines of a terminal.
-    private func shortened(_ detail: String) -> String {
-        detail.contains("{") && detail.count > 160 ? detail.prefix(159) + "…" : detail
+    /// Returns the details of a finding in one line; commands for mongosh follow, to be copied.
+    private func joined(_ details: [String]) -> [String] {
+        let isCommand = { (detail: String) in detail.contains(/db\.get(Collection|SiblingDB)\(/) }
+        let words = details.filter { !isCommand($0) }.map { $0.hasPrefix("suggested: ") ? shortened($0) : $0 }
+        return [words.joined(separator: "; ")] + details.filter(isCommand)
     }
+
+    /// Returns a step, whose end is cut off if it is longer than two lines of a terminal.
+    private func shortened(_ step: String) -> String { step.count > 160 ? step.prefix(159) + "…" : step }
 
     private func below(_ finding: Report.Finding) -> [String] {
         finding.remarks + finding.commands + (report.style.showsFilters || layout.isKept ? finding.filters : [])
