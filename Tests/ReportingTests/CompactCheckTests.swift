@@ -7,7 +7,7 @@ import Testing
 /// Tests that a check fits on few lines of 80 columns, however many findings and collections it has.
 @Suite struct CompactCheckTests {
     /// Returns a check with findings in the first collections of several, as evenly as possible.
-    private func check(_ findings: Int, in failing: Int, of all: Int) -> CheckResult {
+    private func check(_ findings: Int, in failing: Int, of all: Int, named name: String = "") -> CheckResult {
         let collections = (0..<all).map { number -> CheckReport.Collection in
             var counts = DocumentCounts()
             counts.read = 9_000
@@ -22,7 +22,7 @@ import Testing
             }
             (counts.certain, counts.unexcepted.certain) = (share, share)
             return CheckReport.Collection(
-                namespace: Namespace(database: "app", collection: "Collection\(number)"), counts: counts,
+                namespace: Namespace(database: "app", collection: "Collection\(name)\(number)"), counts: counts,
                 estimatedCount: 9_000, groups: groups)
         }
         var report = CheckReport(
@@ -51,6 +51,15 @@ import Testing
         #expect(rows + (others ?? 0) == findings)
         let silent = all - failing
         #expect(shown.count { $0.contains("read, all fit") } == (silent > 0 ? 1 : 0))
+    }
+
+    /// Names so long that the line of a collection continues below do not make the check longer.
+    @Test(arguments: [(17, 17, 40), (400, 40, 60)]) func longNamesTakeNoMoreLines(
+        _ findings: Int, _ failing: Int, _ most: Int
+    ) {
+        let shown = lines(check(findings, in: failing, of: 40, named: "WithANameOfSomeLengthThatContinues"))
+        #expect(shown.count <= most, "\(shown.joined(separator: "\n"))")
+        #expect(shown.contains { $0.contains("more finding") && $0.contains("more collection") })
     }
 
     /// A report file has all findings, with all their samples.

@@ -15,7 +15,6 @@ struct CompactSections {
     /// lines.
     private static let (fewLines, mostLines) = (29, 48)
     private static let fewFindings = 20
-    private static let mostSections = 30
     private static let screen = 24
 
     init(_ report: Report, _ layout: TextLayout, _ paint: Paint) {
@@ -36,8 +35,16 @@ struct CompactSections {
             section.uniform != nil && section.about.isEmpty && section.remarks.isEmpty
         }
         let (silent, speaking) = (sections.filter(isSilent), sections.filter { !isSilent($0) })
-        let shown = Array(speaking.prefix(Self.mostSections))
-        let findings = zip(shown, shares(of: shown)).map { $0.findings.prefix($1) }
+        let isShort = speaking.reduce(0) { $0 + $1.findings.count } <= Self.fewFindings
+        let most = showsFilters ? .max : isShort ? Self.fewLines : Self.mostLines
+        // The headings have at most two thirds of the lines.
+        var room = most / 3 * 2
+        let shown = Array(
+            speaking.prefix { section in
+                room -= height(of: [heading(section)] + section.remarks)
+                return room >= 0
+            })
+        let findings = zip(shown, shares(of: shown, in: room + most / 3)).map { $0.findings.prefix($1) }
         let rows = rows(of: findings, in: shown)
         let omitted = speaking.reduce(0) { $0 + $1.findings.count } - findings.reduce(0) { $0 + $1.count }
         return zip(shown, rows).flatMap { section, rows in
@@ -64,14 +71,10 @@ struct CompactSections {
             + (section.summary.isEmpty ? "" : ": \(section.summary.printable)")
     }
 
-    /// Returns how many findings of each section are shown: all, if their filters are shown, and otherwise as many as
-    /// fit.
-    ///
-    /// The sections get the lines for their findings in turn.
-    private func shares(of sections: [Report.Section]) -> [Int] {
-        guard !showsFilters else { return sections.map(\.findings.count) }
-        let isShort = sections.reduce(0) { $0 + $1.findings.count } <= Self.fewFindings
-        var room = (isShort ? Self.fewLines : Self.mostLines) - sections.reduce(1) { $0 + 1 + $1.remarks.count }
+    /// Returns how many findings of each section fit in the lines; the sections get them in turn.
+    private func shares(of sections: [Report.Section], in lines: Int) -> [Int] {
+        // The titles of the table have a line, too.
+        var room = lines - 1
         var (shares, open) = (sections.map { _ in 0 }, Array(sections.indices))
         while !open.isEmpty {
             open.removeAll { section in
@@ -86,7 +89,12 @@ struct CompactSections {
     }
 
     private func height(of findings: some Sequence<Report.Finding>) -> Int {
-        findings.reduce(0) { $0 + 1 + $1.details.count }
+        findings.reduce(0) { $0 + 1 + height(of: $1.details.map { "    \($0)" }) }
+    }
+
+    /// The number of lines that texts have on the terminal, where a long one continues below.
+    private func height(of texts: [String]) -> Int {
+        texts.reduce(0) { $0 + 1 + $1.fitted(to: layout.width).count { $0 == "\n" } }
     }
 
     /// Returns the lines of the tables' rows for each section; the titles are above the first row.
