@@ -39,7 +39,10 @@ struct OutputFlags: ParsableArguments {
         layout.isPlain = !Console.speaksUnicode
         layout.hidesNotes = quiet
         let text = output.text(of: result, layout)
-        if quiet, output == .text { for warning in result.report.warnings { Console.error("Note: \(warning)") } }
+        // A report file has the warnings already.
+        if quiet, output == .text, report.isEmpty {
+            for warning in result.report.warnings { Console.error("Note: \(warning)") }
+        }
         try show(output == .text ? TerminalText.safe(text, isColored: isColored) : text, reporting: result)
     }
 
