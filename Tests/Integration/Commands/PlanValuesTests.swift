@@ -16,7 +16,7 @@ import Testing
         try await PlanOfSizes.with(["T": Self.sizes]) { subject in
             let run = try await subject.plan("--output", "json")
             let text = try run.output + PlanCase.texts(below: subject.jobs).values.joined()
-            #expect(text.contains("6 documents, 3 distinct values\n"), "\(text)")
+            #expect(text.contains("3 distinct values\n"), "\(text)")
             let map = #"[{from: "m", to: "M"}, {from: " s", to: "S"}, {from: OLD VALUE, to: NEW VALUE}]"#
             #expect(text.contains("map: {field: size, values: \(map), unmapped: keep}"), "\(text)")
             #expect(!text.contains("HUGE"), "\(text)")
@@ -27,7 +27,7 @@ import Testing
         try await PlanOfSizes.with(["T": Self.sizes]) { subject in
             let run = try await subject.plan("--show-values")
             #expect(
-                run.output.contains(#"6 documents, 3 distinct values: "HUGE" (3), "m" (2), " s" (1)"#), "\(run.output)")
+                run.output.contains(#"3 distinct values: "HUGE" (3), "m" (2), " s" (1)"#), "\(run.output)")
             let map = #"[{from: "HUGE", to: NEW VALUE}, {from: "m", to: "M"}, {from: " s", to: "S"}]"#
             #expect(run.output.contains("suggested: map: {field: size, values: \(map), unmapped: keep}"))
 
@@ -53,10 +53,11 @@ import Testing
         let many = (1...15).flatMap { number in Array(repeating: BSONValue.string("x\(number)"), count: number) }
         try await PlanOfSizes.with(["T": Self.documents(many)]) { subject in
             let run = try await subject.plan("--show-values")
-            #expect(run.output.contains("120 documents, 15 distinct values: \"x15\" (15), "), "\(run.output)")
+            #expect(run.output.contains("15 distinct values: \"x15\" (15), "), "\(run.output)")
             #expect(run.output.contains("\"x4\" (4) and 3 others"), "\(run.output)")
             #expect(!run.output.contains("\"x3\""), "\(run.output)")
-            #expect(run.output.contains(#"{from: "x4", to: NEW VALUE}, {from: OLD VALUE, to: NEW VALUE}]"#))
+            let file = try PlanCase.texts(below: subject.jobs).values.joined()
+            #expect(file.contains(#"{from: "x4", to: NEW VALUE}, {from: OLD VALUE, to: NEW VALUE}]"#), "\(file)")
         }
     }
 
@@ -67,7 +68,7 @@ import Testing
         ]
         try await PlanOfSizes.with(["T": documents]) { subject in
             let run = try await subject.plan("--show-values")
-            #expect(run.output.contains(#"2 documents, 2 distinct values: "XL" (2), "s " (1)"#), "\(run.output)")
+            #expect(run.output.contains(#"2 distinct values: "XL" (2), "s " (1)"#), "\(run.output)")
         }
     }
 
@@ -77,10 +78,10 @@ import Testing
         }
         try await PlanOfSizes.with(["T": documents]) { subject in
             let hidden = try await subject.plan()
-            #expect(hidden.output.contains("4 documents, 3 distinct values\n"), "\(hidden.output)")
+            #expect(hidden.output.contains("3 distinct values"), "\(hidden.output)")
             #expect(!hidden.output.contains("zzz"), "\(hidden.output)")
             let shown = try await subject.plan("--show-values")
-            #expect(shown.output.contains(#"4 documents, 3 distinct values: "7" (2), "8" (1), "zzz" (1)"#))
+            #expect(shown.output.contains(#"3 distinct values: "7" (2), "8" (1), "zzz" (1)"#))
         }
     }
 }
