@@ -1,3 +1,4 @@
+import BSON
 import Rainbow
 
 /// Adds colour codes for a terminal to text, if colours are on.
@@ -8,6 +9,13 @@ struct Paint: Sendable {
     let isOn: Bool
 
     func bold(_ text: String) -> String { applying(Self.bold, to: text) }
+
+    /// Returns the line that stands above the findings of a section.
+    func heading(_ section: Report.Section) -> String {
+        let about = section.about.isEmpty ? "" : " (\(section.about.printable))"
+        let summary = section.summary.isEmpty ? "" : ": \(section.summary.printable)"
+        return bold(section.name.printable) + about + summary
+    }
 
     /// Returns the text in the colour of the level.
     func callAsFunction(_ level: Report.Level, _ text: String) -> String {

@@ -34,7 +34,7 @@ extension String {
     /// Three kinds of text count as one word: a `shipshape` command at the end of the line, a flag with the path that
     /// follows it, and a whole line with a mongosh command.
     private static func words(of line: Substring) -> [Substring] {
-        if line.contains(/db\.get(Collection|SiblingDB)\(/) { return [line.drop { $0 == " " }] }
+        if line.hasMongoshCommand { return [line.drop { $0 == " " }] }
         let lead = /(?:^ *[Nn]ext\b[^:]*| with| again| more| working| first|undo the job): (?=shipshape )/
         let command = line.firstMatch(of: lead)?.range.upperBound ?? line.endIndex
         let words = line[..<command].matches(of: /--[a-z-]+ \S+\.\S+|\S+/).map { line[$0.range] }
@@ -66,4 +66,9 @@ extension String {
         }
         return lines
     }
+}
+
+extension StringProtocol where SubSequence == Substring {
+    /// Whether the text has a command for mongosh, which stays in one line, so that it can be copied.
+    var hasMongoshCommand: Bool { contains(/db\.get(Collection|SiblingDB)\(/) }
 }

@@ -71,7 +71,7 @@ import Testing
 
     @Test func quietShowsTheVerdictAlone() {
         var layout = TextLayout(width: 80)
-        layout.hidesNotes = true
+        layout.isQuiet = true
         #expect(lines(check(3, in: 1, of: 1), layout) == ["3 documents do not fit."])
     }
 

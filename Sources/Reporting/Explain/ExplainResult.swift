@@ -47,8 +47,7 @@ package struct ExplainResult: Reportable {
     private func groups(_ width: Int) -> String {
         let lines = Explanation.Section.all.map { section in
             let codes = pages.filter { $0.section == section }.map(\.code)
-            let title = section.name.prefix(1).uppercased() + section.name.dropFirst()
-            let line = "\(title) (\(codes.count.grouped)): \(codes.joined(separator: ", "))"
+            let line = "\(section.title) (\(codes.count.grouped)): \(codes.joined(separator: ", "))"
             let fitting = line.wrapped(to: width - 2).first ?? ""
             return fitting == line ? line : "\(fitting) …"
         }
@@ -82,11 +81,10 @@ package struct ExplainResult: Reportable {
     private func list(_ width: Int?) -> String {
         let blocks = Explanation.Section.all.map { section in
             let codes = pages.filter { $0.section == section }.map(\.code)
-            let title = section.name.prefix(1).uppercased() + section.name.dropFirst()
             // Without a terminal, each code has its own line, so that a program can search for a code.
             let lines =
                 width.map { codes.joined(separator: ", ").wrapped(to: $0, indent: 2) } ?? codes.map { "  \($0)" }
-            return (["\(title):"] + lines).joined(separator: "\n")
+            return (["\(section.title):"] + lines).joined(separator: "\n")
         }
         return (blocks + ["shipshape explain CODE prints what a code means."]).joined(separator: "\n\n")
     }

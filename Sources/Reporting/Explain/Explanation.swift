@@ -185,6 +185,9 @@ extension Explanation.Section {
             ["outcome", "what it means", "example", "remedy", "source"], engine)
     }
 
+    /// The kind of the section's codes, as the beginning of a line.
+    var title: String { name.prefix(1).uppercased() + name.dropFirst() }
+
     /// The dialects of the schemas whose documents or texts the section's codes judge; `nil` if that depends on none.
     var dialects: Set<Dialect>? {
         switch self {

@@ -41,14 +41,14 @@ struct CompactSections {
         var room = most / 3 * 2
         let shown = Array(
             speaking.prefix { section in
-                room -= height(of: [heading(section)] + section.remarks)
+                room -= height(of: [paint.heading(section)] + section.remarks)
                 return room >= 0
             })
         let findings = zip(shown, shares(of: shown, in: room + most / 3)).map { $0.findings.prefix($1) }
         let rows = rows(of: findings, in: shown)
         let omitted = speaking.reduce(0) { $0 + $1.findings.count } - findings.reduce(0) { $0 + $1.count }
         return zip(shown, rows).flatMap { section, rows in
-            [heading(section)] + rows + section.remarks.map { "  \($0.printable)" }
+            [paint.heading(section)] + rows + section.remarks.map { "  \($0.printable)" }
         } + rest(omitted, of: speaking.count - shown.count)
             + silent.grouped { $0.uniform?.words ?? "" }.map { words, sections in
                 let documents = sections.reduce(0) { $0 + ($1.uniform?.documents ?? 0) }
@@ -63,12 +63,6 @@ struct CompactSections {
         let place = sections > 0 ? [sections.counted("more collection")] : []
         let more = (findings > 0 ? [findings.counted("more finding")] : []) + place
         return ["… and \(more.joined(separator: " and ")): --report FILE lists them"]
-    }
-
-    private func heading(_ section: Report.Section) -> String {
-        let about = section.about.isEmpty ? "" : " (\(section.about.printable))"
-        return paint.bold(section.name.printable) + about
-            + (section.summary.isEmpty ? "" : ": \(section.summary.printable)")
     }
 
     /// Returns how many findings of each section fit in the lines; the sections get them in turn.

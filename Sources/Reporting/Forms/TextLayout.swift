@@ -25,8 +25,8 @@ package struct TextLayout: Sendable {
     ///
     /// A report file includes details that a terminal shows only with flags.
     package var isKept = false
-    /// Whether the notes on a result are left out.
-    package var hidesNotes = false
+    /// Whether only the verdict is shown.
+    package var isQuiet = false
 
     /// Creates the layout for standard output, whether it is a terminal or not.
     package init(width: Int? = nil, isColored: Bool = false) {

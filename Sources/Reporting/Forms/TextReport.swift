@@ -16,14 +16,14 @@ package struct TextReport {
 
     /// The report as text, which ends with a line break; only the verdict, if the user wants no notes.
     package var text: String {
-        let blocks = layout.hidesNotes ? [headline] : [body] + [report.next.asLines].filter { !$0.isEmpty }
+        let blocks = layout.isQuiet ? [headline] : [body] + [report.next.asLines].filter { !$0.isEmpty }
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 
     /// The text without its end, which proposes the next commands.
     private var body: String {
         let notes = report.notes + report.warnings
-        // What follows from the headline comes first.
+        // The reasons for the headline come first.
         let parts = report.parts.filter { $0.sentence == report.headline }
         let others = report.parts.filter { $0.sentence != report.headline }
         let ofParts = (isCompact ? parts + others : report.parts).flatMap(lines)
@@ -83,10 +83,7 @@ package struct TextReport {
     }
 
     private func lines(_ section: Report.Section) -> [String] {
-        let about = section.about.isEmpty ? "" : " (\(section.about.printable))"
-        let summary = section.summary.isEmpty ? "" : ": \(section.summary.printable)"
-        return [paint.bold(section.name.printable) + about + summary] + findings(of: section)
-            + section.remarks.map(\.printable)
+        [paint.heading(section)] + findings(of: section) + section.remarks.map(\.printable)
     }
 
     private func findings(of section: Report.Section) -> [String] {
@@ -122,9 +119,8 @@ package struct TextReport {
 
     /// Returns the details of a finding in one line; commands for mongosh follow, to be copied.
     private func joined(_ details: [String]) -> [String] {
-        let isCommand = { (detail: String) in detail.contains(/db\.get(Collection|SiblingDB)\(/) }
-        let words = details.filter { !isCommand($0) }.map { $0.hasPrefix("suggested: ") ? shortened($0) : $0 }
-        return [words.joined(separator: "; ")] + details.filter(isCommand)
+        let words = details.filter { !$0.hasMongoshCommand }.map { $0.hasPrefix("suggested: ") ? shortened($0) : $0 }
+        return [words.joined(separator: "; ")] + details.filter(\.hasMongoshCommand)
     }
 
     /// Returns a step, whose end is cut off if it is longer than two lines of a terminal.

@@ -193,7 +193,7 @@ extension Report {
         /// Remarks on the collection, file or job; empty if there are none.
         package var about = ""
         package var summary = ""
-        /// What holds for all documents of the collection, such as "all fit", with their number; `nil` if the section
+        /// The words for all documents of the collection, such as "all fit", with their number; `nil` if the section
         /// has findings.
         ///
         /// The text format shows one line for all such sections.

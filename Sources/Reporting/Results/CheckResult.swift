@@ -48,9 +48,10 @@ package struct CheckResult: Reportable {
         report.figures.series = [Report.Series(history)].compactMap(\.self)
         report.figures.charts = [byCollection, byRule]
         report.tables = [history.difference?.table, found.changesTable].compactMap(\.self)
+        let hasLevel = found.collections.lazy.flatMap(\.groups).haveLevels
         report.sections =
             [Report.Section(history.anomalies, isFailure: policy.includesAnomalies)].compactMap(\.self)
-            + worstFirst.map(section) + (found.active?.removed ?? []).compactMap(removed)
+            + worstFirst.map { section($0, hasLevel: hasLevel) } + (found.active?.removed ?? []).compactMap(removed)
         report.notes = found.notes
         report.warnings = found.collections.compactMap {
             $0.reading.comparison?.warning(in: $0.reading.namespace ?? $0.namespace, ids: ids)
@@ -172,9 +173,8 @@ package struct CheckResult: Reportable {
         }.map(\.element)
     }
 
-    private func section(_ collection: CheckReport.Collection) -> Report.Section {
-        let hasLevel = found.collections.lazy.flatMap(\.groups).haveLevels
-        return Report.Section(
+    private func section(_ collection: CheckReport.Collection, hasLevel: Bool) -> Report.Section {
+        Report.Section(
             name: "\(collection.namespace)", about: found.circumstances(of: collection).joined(separator: "; "),
             summary: found.summary(of: collection), uniform: found.uniform(collection),
             columns: ViolationGroupWords.columns(of: collection, hasLevel: hasLevel),

@@ -28,7 +28,7 @@ package struct DoctorResult: Reportable {
             return ([paint.bold(area.rawValue)] + lines).joined(separator: "\n")
         }
         let verdict = paint(found.worst, headline)
-        let blocks = [verdict] + (layout.hidesNotes ? [] : areas)
+        let blocks = [verdict] + (layout.isQuiet ? [] : areas)
         return blocks.joined(separator: "\n\n").fitted(to: layout.width) + "\n"
     }
 

@@ -54,7 +54,7 @@ package struct ProofResult: Reportable {
 
     package func text(_ layout: TextLayout) -> String {
         let paint = Paint(isOn: layout.isColored)
-        if layout.hidesNotes { return paint(level, headline).fitted(to: layout.width) + "\n" }
+        if layout.isQuiet { return paint(level, headline).fitted(to: layout.width) + "\n" }
         let rows = proof.parts.map { part in
             [part.group.rawValue, part.amount, part.time, part.outcome].map { Report.Cell($0) }
         }

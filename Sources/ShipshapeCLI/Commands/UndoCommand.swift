@@ -66,7 +66,7 @@ struct UndoCommand: WritingCommand {
         try await requirePrivileges(to: name, on: pool, planner.early)
         let isAsked = dryRun || !yes
         let plan = try await ProgressLine.during("\(name): reading the journal", isShown: output.showsProgress) {
-            try await onOwnedThread(name: "plan") { () throws in try planner.dryRun(on: pool, isAsked: isAsked) }
+            () throws in try planner.dryRun(on: pool, isAsked: isAsked)
         }
         if dryRun || plan.outcome == .undoneBefore { return outcome(plan) }
         if case .stopped = plan.outcome { return outcome(plan) }

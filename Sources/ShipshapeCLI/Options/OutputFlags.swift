@@ -37,7 +37,7 @@ struct OutputFlags: ParsableArguments {
         let isColored = output == .text && Console.wantsColor(onTerminal: Console.isOutputTerminal)
         var layout = TextLayout(width: Console.outputWidth, isColored: isColored)
         layout.isPlain = !Console.speaksUnicode
-        layout.hidesNotes = quiet
+        layout.isQuiet = quiet
         let text = output.text(of: result, layout)
         // A report file has the warnings already.
         if quiet, output == .text, report.isEmpty {

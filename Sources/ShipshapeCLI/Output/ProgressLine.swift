@@ -42,13 +42,13 @@ final class ProgressLine: Sendable {
         timer.withLock { $0 = task }
     }
 
-    /// Shows a phase of a command that counts nothing, with the seconds that it takes.
-    static func during<Value>(
-        _ phase: String, isShown: Bool, _ work: () async throws -> Value
-    ) async rethrows -> Value {
+    /// Does the work of a phase that counts nothing on a thread of its own, and shows the seconds that it takes.
+    static func during<Value: Sendable, E: Error>(
+        _ phase: String, isShown: Bool, _ work: @Sendable @escaping () throws(E) -> Value
+    ) async throws(E) -> Value {
         let line = ProgressLine(phase, total: nil, unit: ProgressState.time, isShown: isShown)
         defer { line.finish() }
-        return try await work()
+        return try await onOwnedThread(name: "phase", work)
     }
 
     /// Adds `count` to the work that this run has done; any thread can call it.

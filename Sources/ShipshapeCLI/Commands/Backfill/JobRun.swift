@@ -27,14 +27,12 @@ struct JobRun {
     mutating func plan(on pool: ClientPool, isAsked: Bool) async throws -> BackfillPlan {
         let unlocated = makeRunner()
         let located = try await ProgressLine.during("\(job.job.name): reading the paths", isShown: showsProgress) {
-            try await onOwnedThread(name: "depth") { () throws in try unlocated.located(on: pool) }
+            () throws in try unlocated.located(on: pool)
         }
         job = located
         let runner = makeRunner()
         return try await ProgressLine.during("\(job.job.name): planning", isShown: showsProgress) {
-            try await onOwnedThread(name: "plan") { [isDryRun] () throws in
-                try runner.plan(on: pool, isDry: isDryRun, isAsked: isAsked)
-            }
+            [isDryRun] () throws in try runner.plan(on: pool, isDry: isDryRun, isAsked: isAsked)
         }
     }
 

@@ -25,13 +25,12 @@ extension PlanCommand {
         let planner = Planner(from: schema, to: schema, options: options)
         let report = try await check(schema, on: pool, hasExceptions: true, settings)
         let (undeclared, values) = try await ProgressLine.during("plan: values", isShown: output.showsProgress) {
-            try await onOwnedThread(name: "names") { () throws in
-                let client = try pool.client()
-                return (
-                    try UndeclaredNames(of: report, schema, on: client),
-                    try BadValues(of: report, schema, areShown: privacy.showValues, on: client)
-                )
-            }
+            () throws in
+            let client = try pool.client()
+            return (
+                try UndeclaredNames(of: report, schema, on: client),
+                try BadValues(of: report, schema, areShown: privacy.showValues, on: client)
+            )
         }
         var plan = try planned(by: planner) {
             try planner.repairs(of: report, includesPossible: strict, undeclared: undeclared, values: values)
@@ -40,13 +39,12 @@ extension PlanCommand {
         plan.notes += settings?.notes(for: schema, hasSchema: subject.hasSchema) ?? []
         let (survey, assumptions) = (plan, assumptions(settings))
         plan = try await ProgressLine.during("plan: what the jobs repair", isShown: output.showsProgress) {
-            try await onOwnedThread(name: "plan") { () throws in
-                let checked = RepairedCheck(report, includesPossible: strict, values) {
-                    CompiledSchema($0, of: schema, options: assumptions)
-                }
-                return try PlanSurvey(planner, showsValues: privacy.showValues).adding(
-                    to: survey, of: checked, from: try pool.client())
+            () throws in
+            let checked = RepairedCheck(report, includesPossible: strict, values) {
+                CompiledSchema($0, of: schema, options: assumptions)
             }
+            return try PlanSurvey(planner, showsValues: privacy.showValues).adding(
+                to: survey, of: checked, from: try pool.client())
         }
         if schema.isContract {
             plan.notes.append(

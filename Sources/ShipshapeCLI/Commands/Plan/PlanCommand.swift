@@ -205,9 +205,8 @@ struct PlanCommand: ConnectedCommand, ExcludingCommand {
         let namespaces = schemas.only.map { [$0] } ?? schemas.old.collections.map(\.namespace)
         try await pool.requirePrivileges(for: "plan", on: WorkPlaces(reading: namespaces))
         var surveyed = try await ProgressLine.during("plan: documents to change", isShown: output.showsProgress) {
-            try await onOwnedThread(name: "plan") { () throws in
-                try PlanSurvey(planner, showsValues: privacy.showValues).adding(to: plan, from: try pool.client())
-            }
+            () throws in
+            try PlanSurvey(planner, showsValues: privacy.showValues).adding(to: plan, from: try pool.client())
         }
         // The survey counts the documents that each planned step affects. For a change without a step, a check with the
         // new schema counts the failing documents instead.
